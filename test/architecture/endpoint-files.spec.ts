@@ -49,7 +49,6 @@ const NOUNS: Readonly<Record<string, string>> = {
   ping: 'responses without a body',
   avatars: 'pictures; documents of users contain the links',
   account: 'a page',
-  'account-tokens': 'a page',
   'sign-in': 'pages',
   'sign-out': 'a form of pages',
   'sign-in-methods': 'forms of the account page',
@@ -119,6 +118,8 @@ const STATEMENTS: Readonly<Record<string, number>> = {
   '/api/v2/organizations/:organization/events': 2,
   // The subject, its grants, and the resources that the rules of access permit with these grants.
   '/api/v2/organizations/:organization/access-explanations': 3,
+  // The changes, and the keys of their addresses.
+  '/api/v2/users/:id/account-changes': 2,
   // The provider, and its tokens.
   '/api/v2/admin/identity-providers/:id/scim-tokens': 2,
   // The organization, the page that the caller has begun, the follower, the trail, the entries and the names in them.

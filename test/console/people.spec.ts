@@ -174,7 +174,7 @@ describe('the tokens of an organization', () => {
     expect(await page.getByRole('button', { name: 'New token' }).getAttribute('aria-disabled')).toBe('true');
     expect(await inspectScreen(page, 'tokens-member')).toEqual([]);
     await page.getByRole('link', { name: 'Your tokens' }).click();
-    await page.waitForURL('**/account/tokens');
+    await page.getByRole('heading', { level: 1, name: 'Your tokens' }).waitFor();
     await page.context().close();
   });
 });

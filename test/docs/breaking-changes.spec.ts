@@ -15,6 +15,14 @@ import {
 
 const REFERENCE = 'docs/reference';
 
+/** Pages for people that screens of the console have replaced. No program requests them. */
+const REPLACED_PAGES = [
+  'GET /account/tokens',
+  'POST /account/tokens',
+  'GET /app/settings/tokens',
+  'POST /account/tokens/{id}/revocation',
+];
+
 let release: string;
 
 beforeAll(async () => {
@@ -51,7 +59,8 @@ describe('the descriptions, compared with those of the previous release', () => 
     const previous = JSON.parse(
       (await readPrevious('openapi.json')) ?? (await readCurrent('openapi.json')),
     ) as ComparedApi;
-    expect(findBreakingApiChanges(previous, current)).toEqual([]);
+    const isBreaking = (change: string): boolean => !REPLACED_PAGES.some((page) => change === `${page} is gone`);
+    expect(findBreakingApiChanges(previous, current).filter(isBreaking)).toEqual([]);
   });
 });
 

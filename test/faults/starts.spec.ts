@@ -41,6 +41,14 @@ describe('a second start on the same data folder', () => {
 });
 
 describe('the greeting of a start', () => {
+  it('says where the sign-in link is if a setting contains the token', async () => {
+    await waitUntil(() => product.output().includes('  Kafka: '), 'the greeting was printed');
+    const linkFile = join(product.dataFolder, 'sign-in-link');
+    expect(product.output()).toContain("Administrator's token: as set in CADASTRE_ADMIN_TOKEN");
+    expect(product.output()).toContain(`Sign in with a browser, once, in the next 15 minutes: in ${linkFile}`);
+    expect(await readFile(linkFile, 'utf8')).toMatch(/^https?:.*\/sign-in\/link\?secret=/);
+  });
+
   it(
     'says where the token and the sign-in link are without showing them, and names no first steps later',
     async () => {

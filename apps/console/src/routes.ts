@@ -1,5 +1,13 @@
 import { organizationRoute, organizationSettingsRoute, rootRoute, teamRoute, workspaceRoute } from './parent-routes.js';
 import { agentPoolRoute, agentPoolsRoute } from './screens/agent-pools/agent-pools.routes.js';
+import {
+  changesRoute,
+  ownTokensRoute,
+  profileRoute,
+  sessionsRoute,
+  signInRoute,
+  terraformTokensRoute,
+} from './screens/account/account.routes.js';
 import { auditTrailRoute, siteAuditTrailRoute } from './screens/audit-trail/audit-trail.routes.js';
 import { homeRoute } from './screens/home/home.routes.js';
 import { notificationsRoute } from './screens/notifications/notifications.routes.js';
@@ -20,6 +28,10 @@ import { registryRoute } from './screens/registry/registry.routes.js';
 import { runsRoute } from './screens/runs/runs.routes.js';
 import { siteRoute } from './screens/site/site.routes.js';
 import { sshKeysRoute } from './screens/ssh-keys/ssh-keys.routes.js';
+import { siteOrganizationsRoute } from './screens/site-organizations/site-organizations.routes.js';
+import { siteProvidersRoute } from './screens/site-providers/site-providers.routes.js';
+import { siteScimRoute } from './screens/site-scim/site-scim.routes.js';
+import { siteUsersRoute } from './screens/site-users/site-users.routes.js';
 import { stateVersionsRoute } from './screens/state-versions/state-versions.routes.js';
 import { reservedKeysRoute, tagsRoute } from './screens/tags/tags.routes.js';
 import {
@@ -111,7 +123,17 @@ const organizationScreens = organizationRoute.addChildren([
 export const routeTree = rootRoute.addChildren([
   // One screen a line.
   organizationsRoute,
+  profileRoute,
+  signInRoute,
+  sessionsRoute,
+  ownTokensRoute,
+  changesRoute,
+  terraformTokensRoute,
   siteRoute,
+  siteUsersRoute,
+  siteOrganizationsRoute,
+  siteProvidersRoute,
+  siteScimRoute,
   siteAuditTrailRoute,
   organizationScreens,
 ]);

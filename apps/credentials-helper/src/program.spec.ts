@@ -60,7 +60,7 @@ describe('the credentials helper', () => {
     await run(['store', 'localhost:1'], '{"token":"of ada"}');
     const { code, errors } = await run(['forget', 'localhost:1']);
     expect([code, errors]).toEqual([1, expect.stringContaining('stays valid until its end')]);
-    expect(errors).toContain('https://localhost:1/account/tokens');
+    expect(errors).toContain('https://localhost:1/app/~account/tokens');
     expect(errors).not.toContain('of ada');
     expect((await run(['get', 'localhost:1'])).output).toBe('{}\n');
   });

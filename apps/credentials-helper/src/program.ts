@@ -50,7 +50,7 @@ const VERBS: Readonly<
     if (reason === null) return succeed();
     return fail(
       `The token for ${host} is deleted on this computer, but the server did not revoke it: ${reason}. ` +
-        `The token stays valid until its end. To revoke it, open https://${host}/account/tokens`,
+        `The token stays valid until its end. To revoke it, open https://${host}/app/~account/tokens`,
     );
   },
 };

@@ -79,7 +79,7 @@ const listPeopleModules = ({ encryptionKeys, forgetting, settings }: Runtime): D
       requiresTwoFactor,
     }),
     PeopleModule.with({ forgetting, tokenLifetime, quotas, organizationCreation }),
-    SignInModule.with({ encryptionKeys, publicUrl, sessionHours: sessions.hours }),
+    SignInModule.with({ encryptionKeys, publicUrl, sessionHours: sessions.hours, organizationCreation }),
     IdentityProvidersModule.with({ publicUrl, oidc, quotas }),
     WorkloadIdentitiesModule.with({
       publicUrl,

@@ -36,26 +36,6 @@ export const renderField = ({ name, label, type = 'text', hint, ...field }: Form
     ${hint && html`<p class="hint" id="${name}-hint">${hint}</p>`}
   </div>`;
 
-type FormChoices = {
-  readonly name: string;
-  readonly legend: string;
-  readonly choices: readonly { readonly value: string; readonly label: string }[];
-  readonly selected: string;
-};
-
-/** Returns choices of a form, of which exactly one is selected. */
-export const renderChoices = ({ name, legend, choices, selected }: FormChoices): Html =>
-  html` <fieldset>
-    <legend>${legend}</legend>
-    ${choices.map(
-      ({ value, label }) =>
-        html`<label class="choice">
-          <input type="radio" name="${name}" value="${value}" ${value === selected && html`checked`} />
-          ${label}
-        </label>`,
-    )}
-  </fieldset>`;
-
 /** Returns a field that people do not see; nothing if there is no value. */
 export const renderHiddenField = (name: string, value: string | null): Html =>
   value === null ? html`` : html`<input type="hidden" name="${name}" value="${value}" />`;

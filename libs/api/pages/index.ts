@@ -1,7 +1,7 @@
 export { PagesModule } from './pages.module.js';
 export { html, trustHtml, type Html, type HtmlValue } from './html.js';
 export { renderMessagePage, renderPage, type HtmlPage, type PageContent, type PageMessage } from './page.renderer.js';
-export { renderChoices, renderField, renderHiddenField, renderNotice, type FormField } from './forms.renderer.js';
+export { renderField, renderHiddenField, renderNotice, type FormField } from './forms.renderer.js';
 export { redirectToPage, sendPage } from './send-page.js';
 export { parseForm } from './parse-form.js';
 export { renderTime } from './time.renderer.js';

@@ -46,7 +46,7 @@ describe.each([
   ['without JavaScript', false],
   ['with JavaScript', true],
 ])('%s, a person', (_, javaScript) => {
-  it('signs in, approves the login, sees the token and revokes it', async () => {
+  it('signs in, approves the login, and finds the token in the account', async () => {
     const page = await browser.openPage({ javaScript });
     await page.goto(`${server.url}${program.consentPath}`);
     expect(await titleOf(page)).toBe('Sign in');
@@ -58,12 +58,7 @@ describe.each([
     expect((await api.get('/api/v2/account/details')).body.data.attributes.username).toBe('ada');
 
     await page.goto(`${server.url}/account`);
-    await page.getByRole('link', { name: 'See your tokens' }).click();
-    const row = page.getByRole('row').filter({ hasText: 'terraform login' });
-    expect(await row.count()).toBe(1);
-    await row.getByRole('button', { name: 'Revoke' }).click();
-    expect(await page.getByRole('status').textContent()).toBe('The token is revoked.');
-    expect((await api.get('/api/v2/account/details')).status).toBe(401);
+    expect(await page.getByRole('link', { name: 'See your tokens' }).getAttribute('href')).toBe('/app/~account/tokens');
     expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });
@@ -91,22 +86,6 @@ describe.each([
     expect((await api.get('/api/v2/account/details')).body.data.attributes.username).toMatch(/^grace/);
     await page.context().close();
   });
-
-  it('creates a token, which the page shows once', async () => {
-    const page = await browser.openPage({ javaScript });
-    await page.goto(`${server.url}/account/tokens`);
-    await signIn(page, 'ada');
-    await page.getByLabel('Description').fill('server <without> a browser');
-    await press(page, 'Create a token');
-    expect(await titleOf(page)).toBe('Your new token');
-    const token = (await page.locator('pre.secret').textContent()) ?? '';
-    expect(await page.locator('pre').last().textContent()).toContain(`"${new URL(server.url).host}"`);
-    expect((await server.as(token).get('/api/v2/account/details')).body.data.attributes.username).toBe('ada');
-    await page.getByRole('link', { name: 'I have copied the token' }).click();
-    expect(await page.getByRole('cell', { name: 'server <without> a browser' }).count()).toBeGreaterThan(0);
-    expect(await page.content()).not.toContain(token);
-    await page.context().close();
-  });
 });
 
 describe('the pages', () => {
@@ -115,12 +94,8 @@ describe('the pages', () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await page.goto(`${server.url}${program.consentPath}`);
     await signIn(page, 'grace-with-a-rather-long-name');
-    await page.goto(`${server.url}/account/tokens`);
-    await page.getByLabel('Description').fill('a'.repeat(200));
-    await press(page, 'Create a token');
     const widthOf = () => page.evaluate('document.documentElement.scrollWidth');
-    expect(await widthOf()).toBe(360);
-    for (const path of [program.consentPath, '/account/tokens']) {
+    for (const path of [program.consentPath, '/account']) {
       await page.goto(`${server.url}${path}`);
       expect([path, await widthOf()]).toEqual([path, 360]);
     }

@@ -109,7 +109,7 @@ export { chooseUsername, prepareProvisionedUser } from './users/provisioned-user
 export { prepareUserChange, type UserWrites } from './users/changed-user.writes.js';
 export { checkEmail } from './users/user.js';
 export { ChangeUser } from './users/users.handler.js';
-export { buildAvatarPath } from './users/avatar.renderer.js';
+export { renderUser } from './users/users.document.js';
 export { countUsers, loadUserToSuspend, selectOrganizationNames, type UserToSuspend } from './users/users.queries.js';
 export { prepareOwnersTeam } from './teams/owners-team.writes.js';
 export { selectRelatedTeams, selectRelatedUsers } from './people.related.js';

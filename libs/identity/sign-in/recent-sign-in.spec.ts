@@ -8,7 +8,6 @@ import { FormClient, makePerson, PASSWORD, signInByLink } from '../../../test/su
 
 // Routes that give access after a session has ended need a sign-in of the last 15 minutes.
 
-const TOKENS = '/account/tokens';
 const CONSENT =
   '/oauth/authorize?client_id=terraform-cli&redirect_uri=http%3A%2F%2Flocalhost%3A10000%2Flogin&response_type=code' +
   `&code_challenge=${'a'.repeat(43)}&code_challenge_method=S256&state=s`;
@@ -101,33 +100,6 @@ describe('a session of 15 minutes', () => {
     expect((await api.delete(`/api/v2/authentication-tokens/${id}`)).status).toBe(204);
   });
 
-  it('redirects from the form of a new token to the sign-in, which keeps the description', async () => {
-    clock.pass({ minutes: 15 });
-    const before = await countEvents();
-    const refused = await client.post(TOKENS, { description: 'laptop & "<b>' });
-    const fields = new URLSearchParams({ description: 'laptop & "<b>', access: 'full', organization: '' });
-    const back = `${TOKENS}?${fields.toString()}`;
-    expect([refused.status, refused.headers.get('location')]).toEqual([
-      303,
-      `/sign-in?confirm=1&return_to=${encodeURIComponent(back)}`,
-    ]);
-    expect(await countEvents()).toBe(before);
-    const signedIn = await client.post('/sign-in', { login: 'ada', password: PASSWORD, return_to: back });
-    expect(signedIn.headers.get('location')).toBe(back);
-    expect(await (await client.get(back)).text()).toContain('value="laptop &amp; &quot;&lt;b&gt;"');
-    expect(await (await client.post(TOKENS, { description: 'laptop' })).text()).toContain('Your new token');
-  });
-
-  it('keeps the longest description across the sign-in', async () => {
-    clock.pass({ minutes: 15 });
-    const description = '語'.repeat(200);
-    const { headers } = await client.post(TOKENS, { description });
-    const path = new URL(headers.get('location') ?? '', server.url).searchParams.get('return_to') ?? '';
-    const next = await client.post('/sign-in', { login: 'ada', password: PASSWORD, return_to: path });
-    expect(next.headers.get('location')).toBe(path);
-    expect(await (await client.get(path)).text()).toContain(`value="${description}"`);
-  });
-
   it('is sent to the sign-in from the consent page and from an approval, and then returns', async () => {
     clock.pass({ minutes: 15 });
     const confirm = `/sign-in?confirm=1&return_to=${encodeURIComponent(CONSENT)}`;
@@ -139,6 +111,16 @@ describe('a session of 15 minutes', () => {
     expect((await client.get(CONSENT)).status).toBe(200);
     const approved = await client.post(CONSENT, { decision: 'approve' });
     expect(approved.headers.get('location')).toMatch(/^http:\/\/localhost:10000\/login\?code=/);
+  });
+});
+
+describe('the sign-in page', () => {
+  it('lets another person sign in, whose session replaces that of the first', async () => {
+    await makePerson(server, 'dora');
+    expect((await client.get('/sign-in?return_to=/account')).status).toBe(303);
+    expect((await client.get('/sign-in?switch=1&return_to=/account')).status).toBe(200);
+    await client.post('/sign-in', { login: 'dora', password: PASSWORD });
+    expect(await (await client.get('/account')).text()).toContain('>dora</a>');
   });
 });
 

@@ -1,7 +1,7 @@
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { CommandBus, CqrsModule } from '@nestjs/cqrs';
 import { Envelope, type EncryptionKeys } from '#platform/encryption';
-import { Clock, Ids } from '#platform/kernel';
+import { Clock, Ids, OrganizationCreation } from '#platform/kernel';
 import { Database } from '#platform/postgres';
 import { defineAggregate, toProjection, type ModuleDefinition, EventStore } from '#storage/event-store';
 import { TwoFactorRule } from '#api/access';
@@ -10,6 +10,7 @@ import { userIdentities } from './identities/linked-identities.view.js';
 import { signInSecrets } from './methods/secrets.view.js';
 import { signInMethods } from './methods/sign-in-methods.js';
 import { signInMethodsEvents } from './methods/sign-in-methods.events.js';
+import { AccountChangesController } from './notices/account-changes.controller.js';
 import { accountNoticesFollower } from './notices/account-notices.follower.js';
 import { refusedSignInEvents } from './refusals/refused-sign-ins.js';
 import { TOTP_PURPOSE } from './totp/totp.queries.js';
@@ -28,7 +29,6 @@ import { PasswordHasher } from './passwords/password-hasher.service.js';
 import { RefusedSignInRecorder } from './refusals/refused-sign-ins.recorder.js';
 import { SignInController } from './sign-in.controller.js';
 import { SignOutController } from './sign-out.controller.js';
-import { AccountTokensController, SITE_HOST } from './tokens/account-tokens.controller.js';
 
 const withoutAccounts = {
   without: 'people keep their sign-in methods at the site where they have an account',
@@ -64,6 +64,7 @@ export type SignInModuleOptions = {
   readonly encryptionKeys: EncryptionKeys;
   readonly publicUrl: string;
   readonly sessionHours: number;
+  readonly organizationCreation: OrganizationCreation;
 };
 
 const DEPENDENCIES = 'cadastre:sign-in-dependencies';
@@ -91,9 +92,9 @@ const createRecorderProvider = (keys: EncryptionKeys): Provider => ({
   controllers: [
     SignInController,
     SignOutController,
+    AccountChangesController,
     AccountController,
     AdminUsersController,
-    AccountTokensController,
     SignInMethodsController,
   ],
   providers: [
@@ -116,13 +117,13 @@ const createRecorderProvider = (keys: EncryptionKeys): Provider => ({
   exports: [AccountService, SignInFlow, SignInTokens, UserSignInMethods],
 })
 export class SignInModule {
-  static with({ encryptionKeys, publicUrl, sessionHours }: SignInModuleOptions): DynamicModule {
+  static with({ encryptionKeys, publicUrl, sessionHours, organizationCreation }: SignInModuleOptions): DynamicModule {
     const totpEnvelope = new Envelope(encryptionKeys, TOTP_PURPOSE);
     return {
       module: SignInModule,
       global: true,
       providers: [
-        { provide: SITE_HOST, useValue: new URL(publicUrl).host },
+        { provide: OrganizationCreation, useValue: organizationCreation },
         createRecorderProvider(encryptionKeys),
         {
           provide: SignInTokens,

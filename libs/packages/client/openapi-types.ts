@@ -2090,6 +2090,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/users/{id}/account-changes': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the last changes of an account
+     * @description The last ten changes of the password, codes, passkeys and linked identity providers, new tokens, and sign-ins with new browsers, the newest first. For the person, and for site administrators.
+     */
+    get: operations['listAccountChanges'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/sign-in': {
     parameters: {
       query?: never;
@@ -2206,61 +2226,6 @@ export interface paths {
     put?: never;
     /** Sign out */
     post: operations['signOut'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/account/tokens': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** Show the tokens of the person */
-    get: operations['getAccountTokensPage'];
-    put?: never;
-    /**
-     * Create a token on a page
-     * @description Only this page contains the token itself. The server stores a hash of it.
-     */
-    post: operations['createOwnToken'];
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/app/settings/tokens': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /** Show the tokens of the person */
-    get: operations['getTokensPageOfTerraform'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/account/tokens/{id}/revocation': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    get?: never;
-    put?: never;
-    /** Revoke a token on a page */
-    post: operations['revokeOwnToken'];
     delete?: never;
     options?: never;
     head?: never;
@@ -6198,16 +6163,6 @@ export interface components {
       return_to?: string;
       secret: string;
     };
-    CreateOwnTokenBody: {
-      description: string;
-      /**
-       * @default full
-       * @enum {string}
-       */
-      access: 'full' | 'read-only' | 'audit-only';
-      /** @default  */
-      organization: string;
-    };
     CreateWorkloadIdentityBody: {
       data: {
         type?: ('workload-identities' | '') | null;
@@ -9490,6 +9445,19 @@ export interface components {
         /** @example ada@acme.test */
         email: string | null;
         /**
+         * @description A new address that nobody has confirmed.
+         * @example null
+         */
+        'unconfirmed-email': string | null;
+        /** @constant */
+        'is-service-account': false;
+        /** @description Whether the user administers the site. */
+        'is-site-admin': boolean;
+        /** @description The same as `is-site-admin`. */
+        'is-admin': boolean;
+        /** @description Whether the user cannot sign in. Suspended users have no tokens. */
+        'is-suspended': boolean;
+        /**
          * Format: uri-reference
          * @example /api/v2/users/user-8Xc3kYb2TqLw9RfZ/avatar
          */
@@ -9499,12 +9467,21 @@ export interface components {
          * @example 2026-01-31T12:30:15.123Z
          */
         'created-at': string;
-        /** @description Whether the user administers the site. */
-        'is-admin': boolean;
-        /** @description Whether the user cannot sign in. Suspended users have no tokens. */
-        'is-suspended': boolean;
         /** @constant */
-        'is-service-account': false;
+        'is-sso-login': false;
+        /** @constant */
+        'v2-only': true;
+        /** @description What the caller may do. */
+        permissions: {
+          /** @example true */
+          'can-create-organizations': boolean;
+          /** @example true */
+          'can-change-email': boolean;
+          /** @example true */
+          'can-change-username': boolean;
+          /** @example true */
+          'can-manage-user-tokens': boolean;
+        };
         'two-factor': {
           /** @description Whether the user has one-time codes or a passkey. */
           enabled: boolean;
@@ -9513,6 +9490,9 @@ export interface components {
         };
       };
       relationships: {
+        'authentication-tokens': {
+          links: components['schemas']['RelatedLinks'];
+        };
         /** @description The organizations in which the user is an active member. */
         organizations: {
           data: components['schemas']['OrganizationIdentifier'][];
@@ -9529,6 +9509,58 @@ export interface components {
     };
     AdministeredUserDocument: {
       data: components['schemas']['AdministeredUser'];
+    };
+    AccountChangeList: {
+      data: components['schemas']['AccountChange'][];
+    };
+    /** @description A change of an account that its person must notice, such as a new password or a sign-in with a new browser. */
+    AccountChange: {
+      /** @example 0198a3f4-7c1d-7e52-9b1a-3f0c5d2e8a91 */
+      id: string;
+      /** @constant */
+      type: 'account-changes';
+      attributes: {
+        /**
+         * @description The type of the event.
+         * @enum {string}
+         */
+        event:
+          | 'PasswordSet'
+          | 'PasswordRemoved'
+          | 'TotpEnabled'
+          | 'TotpDisabled'
+          | 'RecoveryCodesCreated'
+          | 'RecoveryCodeUsed'
+          | 'PasskeyAdded'
+          | 'PasskeyRemoved'
+          | 'IdentityLinked'
+          | 'IdentityUnlinked'
+          | 'SignInLinkCreated'
+          | 'SignInMethodsReset'
+          | 'AuthenticationTokenCreated'
+          | 'SessionStarted';
+        /**
+         * @description The change in words.
+         * @example The password was set
+         */
+        description: string;
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'created-at': string;
+        /**
+         * @description The address of the browser or program. Null for operators.
+         * @example 203.0.113.7
+         */
+        address: string | null;
+      };
+      relationships: {
+        user: {
+          data: components['schemas']['UserIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
     };
     WorkloadIdentityPage: {
       data: components['schemas']['WorkloadIdentity'][];
@@ -20170,7 +20202,10 @@ export interface operations {
   };
   deleteUserSessions: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description Keeps the session of the request. */
+        except?: 'current';
+      };
       header?: never;
       path: {
         /** @description The id of the user. */
@@ -29437,6 +29472,36 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
+  listAccountChanges: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the user. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AccountChangeList'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
   getSignInPage: {
     parameters: {
       query?: {
@@ -31204,912 +31269,6 @@ export interface operations {
            *           "status": "404",
            *           "title": "not found",
            *           "detail": "The resource does not exist, or the caller may not see it."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The body did not arrive in time. */
-      408: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "408",
-           *           "title": "request timeout",
-           *           "detail": "The body did not arrive in time."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The body is too large. */
-      413: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "413",
-           *           "title": "payload too large",
-           *           "detail": "The body is too large."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The media type of the body is not supported. */
-      415: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "415",
-           *           "title": "unsupported media type",
-           *           "detail": "The media type of the body is not supported."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
-      429: {
-        headers: {
-          /** @description The number of seconds to wait. */
-          'Retry-After': number;
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "429",
-           *           "title": "Too many requests",
-           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
-      500: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "500",
-           *           "title": "internal server error",
-           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
-      503: {
-        headers: {
-          /** @description The number of seconds to wait. */
-          'Retry-After': number;
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "503",
-           *           "title": "unavailable",
-           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-    };
-  };
-  getAccountTokensPage: {
-    parameters: {
-      query?: {
-        /** @description The number of the page. */
-        'page[number]'?: number;
-        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
-        'page[size]'?: number;
-        /** @description The change that led here. */
-        done?: string;
-        /** @description The description of the token that the person creates. */
-        description?: string;
-        /** @description The access of the token that the person creates. */
-        access?: 'full' | 'read-only' | 'audit-only';
-        /** @description The only organization of the token that the person creates. */
-        organization?: string;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description A page. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-        };
-      };
-      /** @description Leads to the next page. */
-      303: {
-        headers: {
-          /** @description The path of the page. */
-          Location: string;
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description The address, a query parameter or the JSON of the body is not valid. */
-      400: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "400",
-           *           "title": "bad request",
-           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The token is missing, unknown or expired. */
-      401: {
-        headers: {
-          /** @description How to authenticate. */
-          'WWW-Authenticate': 'Bearer';
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "401",
-           *           "title": "unauthorized",
-           *           "detail": "The token is missing, unknown or expired."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor. */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "403",
-           *           "title": "forbidden",
-           *           "detail": "The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The resource does not exist, or the caller may not see it. */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "404",
-           *           "title": "not found",
-           *           "detail": "The resource does not exist, or the caller may not see it."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
-      429: {
-        headers: {
-          /** @description The number of seconds to wait. */
-          'Retry-After': number;
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "429",
-           *           "title": "Too many requests",
-           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
-      500: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "500",
-           *           "title": "internal server error",
-           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
-      503: {
-        headers: {
-          /** @description The number of seconds to wait. */
-          'Retry-After': number;
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "503",
-           *           "title": "unavailable",
-           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-    };
-  };
-  createOwnToken: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody: {
-      content: {
-        /**
-         * @example {
-         *       "description": "laptop",
-         *       "access": "read-only",
-         *       "organization": "acme"
-         *     }
-         */
-        'application/x-www-form-urlencoded': components['schemas']['CreateOwnTokenBody'];
-      };
-    };
-    responses: {
-      /** @description A page. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-        };
-      };
-      /** @description Leads to the next page. */
-      303: {
-        headers: {
-          /** @description The path of the page. */
-          Location: string;
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description The address, a query parameter or the JSON of the body is not valid. */
-      400: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "400",
-           *           "title": "bad request",
-           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The token is missing, unknown or expired. */
-      401: {
-        headers: {
-          /** @description How to authenticate. */
-          'WWW-Authenticate': 'Bearer';
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "401",
-           *           "title": "unauthorized",
-           *           "detail": "The token is missing, unknown or expired."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description Another site sent the form. */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "403",
-           *           "title": "forbidden",
-           *           "detail": "Another site sent the form."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The resource does not exist, or the caller may not see it. */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "404",
-           *           "title": "not found",
-           *           "detail": "The resource does not exist, or the caller may not see it."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The body did not arrive in time. */
-      408: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "408",
-           *           "title": "request timeout",
-           *           "detail": "The body did not arrive in time."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The body is too large. */
-      413: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "413",
-           *           "title": "payload too large",
-           *           "detail": "The body is too large."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The media type of the body is not supported. */
-      415: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "415",
-           *           "title": "unsupported media type",
-           *           "detail": "The media type of the body is not supported."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description An attribute or a relationship of the body is not valid. */
-      422: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "422",
-           *           "title": "invalid attribute",
-           *           "detail": "An attribute or a relationship of the body is not valid."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
-      429: {
-        headers: {
-          /** @description The number of seconds to wait. */
-          'Retry-After': number;
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "429",
-           *           "title": "Too many requests",
-           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
-      500: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "500",
-           *           "title": "internal server error",
-           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
-      503: {
-        headers: {
-          /** @description The number of seconds to wait. */
-          'Retry-After': number;
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "503",
-           *           "title": "unavailable",
-           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-    };
-  };
-  getTokensPageOfTerraform: {
-    parameters: {
-      query?: {
-        /** @description The number of the page. */
-        'page[number]'?: number;
-        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
-        'page[size]'?: number;
-        /** @description The change that led here. */
-        done?: string;
-        /** @description The description of the token that the person creates. */
-        description?: string;
-        /** @description The access of the token that the person creates. */
-        access?: 'full' | 'read-only' | 'audit-only';
-        /** @description The only organization of the token that the person creates. */
-        organization?: string;
-      };
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description A page. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-        };
-      };
-      /** @description Leads to the next page. */
-      303: {
-        headers: {
-          /** @description The path of the page. */
-          Location: string;
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description The address, a query parameter or the JSON of the body is not valid. */
-      400: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "400",
-           *           "title": "bad request",
-           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The token is missing, unknown or expired. */
-      401: {
-        headers: {
-          /** @description How to authenticate. */
-          'WWW-Authenticate': 'Bearer';
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "401",
-           *           "title": "unauthorized",
-           *           "detail": "The token is missing, unknown or expired."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor. */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "403",
-           *           "title": "forbidden",
-           *           "detail": "The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The resource does not exist, or the caller may not see it. */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "404",
-           *           "title": "not found",
-           *           "detail": "The resource does not exist, or the caller may not see it."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
-      429: {
-        headers: {
-          /** @description The number of seconds to wait. */
-          'Retry-After': number;
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "429",
-           *           "title": "Too many requests",
-           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
-      500: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "500",
-           *           "title": "internal server error",
-           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
-      503: {
-        headers: {
-          /** @description The number of seconds to wait. */
-          'Retry-After': number;
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "503",
-           *           "title": "unavailable",
-           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-    };
-  };
-  revokeOwnToken: {
-    parameters: {
-      query?: never;
-      header?: never;
-      path: {
-        /** @description The id of the token. */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description Leads to the next page. */
-      303: {
-        headers: {
-          /** @description The path of the page. */
-          Location: string;
-          [name: string]: unknown;
-        };
-        content?: never;
-      };
-      /** @description The address, a query parameter or the JSON of the body is not valid. */
-      400: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "400",
-           *           "title": "bad request",
-           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The token is missing, unknown or expired. */
-      401: {
-        headers: {
-          /** @description How to authenticate. */
-          'WWW-Authenticate': 'Bearer';
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "401",
-           *           "title": "unauthorized",
-           *           "detail": "The token is missing, unknown or expired."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description Another site sent the form. */
-      403: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "403",
-           *           "title": "forbidden",
-           *           "detail": "Another site sent the form."
-           *         }
-           *       ]
-           *     }
-           */
-          'application/vnd.api+json': components['schemas']['ErrorDocument'];
-        };
-      };
-      /** @description The token does not exist, or belongs to another person. */
-      404: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'text/html': string;
-          /**
-           * @example {
-           *       "errors": [
-           *         {
-           *           "status": "404",
-           *           "title": "not found",
-           *           "detail": "The token does not exist, or belongs to another person."
            *         }
            *       ]
            *     }

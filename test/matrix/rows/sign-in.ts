@@ -33,8 +33,6 @@ const pages: readonly MatrixRow[] = (
     ['/sign-in/oidc/:provider/sign-out', 404, 404],
     ['/account', 200, 303],
     ['/account/totp', 200, 303],
-    ['/account/tokens', 200, 303],
-    ['/app/settings/tokens', 200, 303],
     ['/account/identity-providers/:id/link', 404, 303],
   ] as const
 ).map(([path, withSession, without]) => ({
@@ -60,8 +58,6 @@ const forms: readonly MatrixRow[] = (
     ['/account/passkeys', 400],
     ['/account/passkeys/:id', 400],
     ['/account/passkeys/:id/removal', 404],
-    ['/account/tokens', 400],
-    ['/account/tokens/:id/revocation', 404],
     ['/account/identities/:id/removal', 404],
   ] as const
 ).map(([path, withSession]) => ({

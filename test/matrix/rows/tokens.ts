@@ -160,6 +160,7 @@ const otherTokens: readonly MatrixRow[] = [
     { when: 'a member’s', about: person },
   ].flatMap(({ when: condition, about }): MatrixRow[] => [
     { route: 'GET /users/:id/sessions', condition, about, demands: ['manage-sessions'], status: 200 },
+    { route: 'GET /users/:id/account-changes', condition, about, demands: ['manage-sessions'], status: 200 },
   ]),
   {
     route: 'DELETE /users/:id/sessions',

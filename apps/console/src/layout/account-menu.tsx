@@ -24,7 +24,6 @@ const ExactTimesItem = () => {
   );
 };
 
-/** The page of the account belongs to the server (libs/identity/sign-in). */
 export const AccountMenu = ({ children }: MenuProps) => {
   const openDialog = useOpenDialog();
   const { data: account } = useQuery(accountQuery);
@@ -33,7 +32,7 @@ export const AccountMenu = ({ children }: MenuProps) => {
       <Menu.Target>{children}</Menu.Target>
       <Menu.Dropdown>
         {account && <Menu.Label>Signed in as {account.attributes.username}</Menu.Label>}
-        <Menu.Item leftSection={<UserIcon size={16} />} component="a" href="/account">
+        <Menu.Item leftSection={<UserIcon size={16} />} renderRoot={(props) => <Link {...props} to="/~account" />}>
           Your account
         </Menu.Item>
         {account?.attributes['is-site-admin'] && (

@@ -7,6 +7,7 @@ import { setExactTimes, useExactTimes } from '../components/exact-times.js';
 import {
   ClockIcon,
   KeyboardIcon,
+  KeyIcon,
   OrganizationIcon,
   RunIcon,
   SignOutIcon,
@@ -39,9 +40,18 @@ const useNavigationCommands = (organization: string | null): readonly Command[] 
     ...screens,
     { group: 'Screens', label: 'Organizations', icon: OrganizationIcon, run: () => void navigate({ to: '/' }) },
     ...(account?.attributes['is-site-admin']
-      ? [{ group: 'Screens', label: 'Site', icon: SiteIcon, run: () => void navigate({ to: '/~site' }) }]
+      ? [
+          { group: 'Screens', label: 'Site', icon: SiteIcon, run: () => void navigate({ to: '/~site' }) },
+          {
+            group: 'Screens',
+            label: 'Users of the site',
+            icon: SiteIcon,
+            run: () => void navigate({ to: '/~site/users' }),
+          },
+        ]
       : []),
-    { group: 'Screens', label: 'Your account', icon: UserIcon, run: () => window.location.assign('/account') },
+    { group: 'Screens', label: 'Your account', icon: UserIcon, run: () => void navigate({ to: '/~account' }) },
+    { group: 'Screens', label: 'Your tokens', icon: KeyIcon, run: () => void navigate({ to: '/~account/tokens' }) },
   ];
 };
 

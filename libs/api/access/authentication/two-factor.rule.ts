@@ -23,7 +23,7 @@ export const createTwoFactorRefusal = ({ credential }: Pick<Identity, 'credentia
         credential === 'session'
           ? 'This site requires a second factor. Open /account in a browser to set one up, and sign in with it.'
           : 'This site requires a second factor, and this token was created without one. Sign in with a second factor, and ' +
-            'create a new token at /account/tokens.',
+            'create a new token at /app/~account/tokens.',
       meta: { required: 'second-factor' },
     },
   ]);

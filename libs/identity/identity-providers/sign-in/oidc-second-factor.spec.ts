@@ -58,8 +58,8 @@ const makePersonWithCodes = async (subject: string): Promise<{ id: string; creat
 describe('a person with one-time codes who signs in with a provider', () => {
   it('types a code, if the provider does not prove a second factor', async () => {
     const { createCode } = await makePersonWithCodes('ada');
-    const { visitor, outcome } = await signIn('ada', '?return_to=/account/tokens');
-    expect(outcome).toEqual([303, '/sign-in/second-factor?return_to=%2Faccount%2Ftokens']);
+    const { visitor, outcome } = await signIn('ada', '?return_to=/account/totp');
+    expect(outcome).toEqual([303, '/sign-in/second-factor?return_to=%2Faccount%2Ftotp']);
     expect(visitor.client.getCookie(SESSION_COOKIE)).toBeUndefined();
     expect((await visitor.client.post('/sign-in/second-factor', { code: '000000' })).status).toBe(422);
     const done = await visitor.client.post('/sign-in/second-factor', { code: createCode(), return_to: '/account' });

@@ -37,7 +37,7 @@ export const renderConsentPage = ({ username, host, redirectUri, expiredAt, path
         <dt>End</dt>
         <dd>
           ${expiredAt === null ? 'The token never ends.' : html`The token ends on ${renderTime(expiredAt)}.`} You can
-          revoke it earlier on the page <a href="/account/tokens">Your tokens</a>.
+          revoke it earlier on the page <a href="/app/~account/tokens">Your tokens</a>.
         </dd>
       </dl>
       <form method="post" action="${path}">

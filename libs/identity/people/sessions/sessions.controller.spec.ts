@@ -119,6 +119,18 @@ describe('a session', () => {
     expect((await details(ada)).status).toBe(200);
   });
 
+  it('stays if its person ends all except the current one', async () => {
+    const [api, other] = [await signInTestUser(server, ada.id), await signInTestUser(server, ada.id)];
+    const path = `/api/v2/users/${ada.id}/sessions`;
+    const refused = expectStatus(await api.delete(`${path}?except=this`), 400);
+    expect(refused.body.errors[0].detail).toBe('except can only be current, got this');
+    expectStatus(await api.delete(`${path}?except=current`), 204);
+    expect((await details(api)).status).toBe(200);
+    expect((await details(other)).status).toBe(401);
+    expectStatus(await ada.delete(`${path}?except=current`), 204);
+    expect((await details(api)).status).toBe(401);
+  });
+
   it('ends at its absolute end even if it is used', async () => {
     const api = await signInTestUser(server, ada.id);
     for (let hour = 0; hour < 47; hour += 1) {

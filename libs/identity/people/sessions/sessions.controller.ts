@@ -1,11 +1,13 @@
 import { Controller, Delete, Get, HttpCode, Param, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
+import { badRequest } from '#platform/kernel';
 import { Database } from '#platform/postgres';
 import { type Actor, CurrentActor, LimitAccessChanges } from '#api/access';
 import {
   toOne,
   type Resource,
+  getParameter,
   parsePage,
   renderDocument,
   renderPage,
@@ -30,6 +32,13 @@ export const renderSession = (session: SessionRow, actor: Actor): Resource => ({
   },
   relationships: { user: toOne('users', session.user, `/api/v2/users/${session.user}`) },
 });
+
+/** Rejects unknown values: a typing error must not end the caller's own session. */
+const parseExcept = (query: QueryOf): boolean => {
+  const text = getParameter(query, 'except');
+  if (text !== undefined && text !== 'current') throw badRequest(`except can only be current, got ${text}`, 'except');
+  return text === 'current';
+};
 
 @Controller('api/v2')
 export class SessionsController {
@@ -58,8 +67,9 @@ export class SessionsController {
   @Delete('users/:id/sessions')
   @HttpCode(204)
   @LimitAccessChanges()
-  async endAll(@Param('id') user: string, @CurrentActor() actor: Actor): Promise<void> {
-    await this.bus.execute(new ChangeSession('EndSessions', { user, actor }));
+  async endAll(@Param('id') user: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<void> {
+    const except = parseExcept(query) ? actor.token : null;
+    await this.bus.execute(new ChangeSession('EndSessions', { user, except, actor }));
   }
 
   @Get('sessions/:id')

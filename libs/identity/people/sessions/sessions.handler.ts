@@ -13,8 +13,8 @@ import { prepareSessionEnds } from './sessions.writes.js';
 type SessionOperations = {
   /** Ends one session. */
   EndSession: Operation<{ id: string; actor: Actor }, void>;
-  /** Ends all sessions of a person. */
-  EndSessions: Operation<{ user: string; actor: Actor }, void>;
+  /** Ends all sessions of a person, or all except one. */
+  EndSessions: Operation<{ user: string; except: string | null; actor: Actor }, void>;
 };
 
 export class ChangeSession<T extends keyof SessionOperations> extends AggregateCommand<SessionOperations, T> {}
@@ -23,7 +23,7 @@ export class ChangeSession<T extends keyof SessionOperations> extends AggregateC
 export class SessionsHandler extends AggregateHandler<SessionOperations> {
   protected readonly operations: OperationTable<SessionOperations> = {
     EndSession: ({ id, actor }) => this.end({ session: id }, actor),
-    EndSessions: ({ user, actor }) => this.end({ user }, actor),
+    EndSessions: ({ user, except, actor }) => this.end({ user, except }, actor),
   };
 
   constructor(private readonly store: EventStore) {

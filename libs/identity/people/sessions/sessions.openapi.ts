@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { ASSURANCES } from '#api/access';
-import { defineResource, describeController, exampleText, related, timestamp } from '#api/json-api/description';
+import {
+  defineResource,
+  describeController,
+  exampleText,
+  parameter,
+  related,
+  timestamp,
+} from '#api/json-api/description';
 import { SIGN_IN_METHODS } from './session.js';
 import { SessionsController } from './sessions.controller.js';
 
@@ -32,7 +39,11 @@ const SESSIONS = {
 
 export const sessionsOperations = describeController(SessionsController, SESSIONS, {
   list: { operationId: 'listUserSessions' },
-  endAll: { operationId: 'deleteUserSessions', summary: 'End all sessions of a user' },
+  endAll: {
+    operationId: 'deleteUserSessions',
+    summary: 'End all sessions of a user',
+    query: { except: parameter.choice(['current'], 'Keeps the session of the request.') },
+  },
   show: {},
   end: { operationId: 'deleteSession' },
 });

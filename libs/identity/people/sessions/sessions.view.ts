@@ -137,17 +137,17 @@ export const loadPersonWithSessions = (
            ${selectOwnedSessions(sql`session.user_id = u.id and ${where}`)} as sessions
       from users u where u.id = ${user} and ${check}`);
 
-/** Loads what a command of a caller needs to end one session (`session`), or all sessions of a person (`user`). */
+/** Loads what a command of a caller needs to end one session (`session`), or all sessions of a person except one (`user`). */
 export const loadSessionsToEnd = async (
   database: Database,
   actor: Actor,
-  target: { readonly session: string } | { readonly user: string },
+  target: { readonly session: string } | { readonly user: string; readonly except: string | null },
 ): Promise<PersonWithSessions> => {
   const isSingle = 'session' in target;
   const row = await loadPersonWithSessions(
     database,
     isSingle ? sql`(select user_id from sessions where id = ${target.session})` : sql`${target.user}`,
-    isSingle ? sql`session.id = ${target.session}` : sql.raw('true'),
+    isSingle ? sql`session.id = ${target.session}` : sql`session.id is distinct from ${target.except}`,
     requireCurrentAccess(actor),
   );
   if (!row) throw notFound();

@@ -177,7 +177,7 @@ const renderTokensLink = (): Html =>
   html` <section aria-labelledby="tokens-title">
     <h2 id="tokens-title">Tokens</h2>
     <p>Programs such as Terraform act as you with a token.</p>
-    <p><a class="button secondary" href="/account/tokens">See your tokens</a></p>
+    <p><a class="button secondary" href="/app/~account/tokens">See your tokens</a></p>
   </section>`;
 
 const renderClosed = ({ closedOrganizations }: AccountPage): Html =>

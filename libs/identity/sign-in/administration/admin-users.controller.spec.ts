@@ -56,24 +56,25 @@ describe('the users of the site', () => {
   it('have the attributes of Terraform Enterprise', async () => {
     const eve = await makeMember(server, 'acme', 'shown-eve');
     const { body } = expectStatus(await server.get(`${PATH}?q=shown-eve`), 200);
-    expect(body.data).toEqual([
-      {
-        id: eve.id,
-        type: 'users',
-        attributes: {
-          username: 'shown-eve',
-          email: 'shown-eve@people.test',
-          'avatar-url': `/api/v2/users/${eve.id}/avatar`,
-          'created-at': expect.stringMatching(/Z$/),
-          'is-admin': false,
-          'is-suspended': false,
-          'is-service-account': false,
-          'two-factor': { enabled: false, verified: false },
-        },
-        relationships: { organizations: { data: [{ id: 'acme', type: 'organizations' }] } },
-        links: { self: `/api/v2/users/${eve.id}` },
+    const [listed] = body.data;
+    expect(listed).toMatchObject({
+      id: eve.id,
+      type: 'users',
+      attributes: {
+        username: 'shown-eve',
+        email: 'shown-eve@people.test',
+        'avatar-url': `/api/v2/users/${eve.id}/avatar`,
+        'created-at': expect.stringMatching(/Z$/),
+        'is-admin': false,
+        'is-suspended': false,
+        'is-service-account': false,
+        'two-factor': { enabled: false, verified: false },
       },
-    ]);
+      relationships: { organizations: { data: [{ id: 'acme', type: 'organizations' }] } },
+    });
+    const { data: user } = expectStatus(await server.get(`/api/v2/users/${eve.id}`), 200).body;
+    expect(listed.attributes).toMatchObject(user.attributes);
+    expect(listed).toMatchObject({ links: user.links, relationships: user.relationships });
   });
 });
 
@@ -171,7 +172,7 @@ describe('the second factors of a user', () => {
     const stranger = await makeUser('stranger');
     expectStatus(await act(user, 'disable_two_factor', stranger.api), 404);
     expectStatus(await act('user-0000000000000000', 'disable_two_factor'), 404);
-    const [shown] = expectStatus(await server.get(`${PATH}?q=guarded`), 200).body.data;
-    expect(shown.attributes['two-factor'].enabled).toBe(true);
+    const [listed] = expectStatus(await server.get(`${PATH}?q=guarded`), 200).body.data;
+    expect(listed.attributes['two-factor'].enabled).toBe(true);
   });
 });

@@ -1,7 +1,7 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { badRequest } from '#platform/kernel';
+import { badRequest, mayCreateOrganizations, OrganizationCreation } from '#platform/kernel';
 import { Database } from '#platform/postgres';
 import { ConfigureRoute, CurrentActor, RequireRecentSignIn, type Actor } from '#api/access';
 import {
@@ -14,28 +14,9 @@ import {
   type QueryParameters as QueryOf,
   type Resource,
 } from '#api/json-api';
-import { buildAvatarPath, ChangeUser } from '#identity/people';
+import { ChangeUser, renderUser } from '#identity/people';
 import { AccountService } from '../account/account.service.js';
 import { listAdministeredUsers, readAdministeredUser, type AdministeredUserRow } from './admin-users.queries.js';
-
-/** Renders a user with what only site administrators see. */
-const renderAdministeredUser = (row: AdministeredUserRow): Resource => ({
-  id: row.id,
-  type: 'users',
-  attributes: {
-    username: row.username,
-    email: row.email,
-    'avatar-url': buildAvatarPath(row.id),
-    'created-at': row.createdAt,
-    'is-admin': row.siteAdmin,
-    'is-suspended': row.suspended,
-    'is-service-account': false,
-    // A method counts as soon as it is set up, because the person has proved it then.
-    'two-factor': { enabled: row.hasSecondFactor, verified: row.hasSecondFactor },
-  },
-  relationships: { organizations: toMany('organizations', row.organizations) },
-  links: { self: `/api/v2/users/${row.id}` },
-});
 
 const FILTERS = ['filter[admin]', 'filter[suspended]'] as const;
 
@@ -53,6 +34,7 @@ export class AdminUsersController {
     private readonly bus: CommandBus,
     private readonly database: Database,
     private readonly account: AccountService,
+    private readonly creation: OrganizationCreation,
   ) {}
 
   @Get()
@@ -64,34 +46,34 @@ export class AdminUsersController {
       suspended: parseFlag(query, 'filter[suspended]'),
     };
     const list = (page: PageRequest) => listAdministeredUsers(this.database, actor, page, filter);
-    return renderList(request, list, renderAdministeredUser);
+    return renderList(request, list, (row) => this.render(row, actor));
   }
 
   /** Ends the tokens and sessions of a user, who keeps memberships and teams but cannot sign in until `unsuspend`. */
   @Post(':id/actions/suspend')
   @HttpCode(200)
   suspend(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.change(id, () => this.bus.execute(new ChangeUser('SuspendUser', { id, actor })));
+    return this.change(id, actor, () => this.bus.execute(new ChangeUser('SuspendUser', { id, actor })));
   }
 
   @Post(':id/actions/unsuspend')
   @HttpCode(200)
   unsuspend(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.change(id, () => this.bus.execute(new ChangeUser('UnsuspendUser', { id, actor })));
+    return this.change(id, actor, () => this.bus.execute(new ChangeUser('UnsuspendUser', { id, actor })));
   }
 
   @Post(':id/actions/grant_admin')
   @HttpCode(200)
   @RequireRecentSignIn()
   grantAdmin(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.change(id, () => this.bus.execute(new ChangeUser('GrantSiteAdmin', { id, actor })));
+    return this.change(id, actor, () => this.bus.execute(new ChangeUser('GrantSiteAdmin', { id, actor })));
   }
 
   @Post(':id/actions/revoke_admin')
   @HttpCode(200)
   @RequireRecentSignIn()
   revokeAdmin(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.change(id, () => this.bus.execute(new ChangeUser('RevokeSiteAdmin', { id, actor })));
+    return this.change(id, actor, () => this.bus.execute(new ChangeUser('RevokeSiteAdmin', { id, actor })));
   }
 
   /** Removes one-time codes, recovery codes and passkeys of a user who has lost them, and ends the sessions. */
@@ -99,7 +81,7 @@ export class AdminUsersController {
   @HttpCode(200)
   @RequireRecentSignIn()
   disableTwoFactor(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    return this.change(id, () => this.account.disableTwoFactor(actor, id));
+    return this.change(id, actor, () => this.account.disableTwoFactor(actor, id));
   }
 
   /** Forgets a person: ends memberships, teams and tokens, and erases name and addresses. */
@@ -109,8 +91,25 @@ export class AdminUsersController {
     await this.bus.execute(new ChangeUser('ForgetUser', { id, actor }));
   }
 
-  private async change(id: string, change: () => Promise<unknown>): Promise<Document> {
+  private async change(id: string, actor: Actor, change: () => Promise<unknown>): Promise<Document> {
     await change();
-    return renderDocument(renderAdministeredUser(await readAdministeredUser(this.database, id)));
+    return renderDocument(this.render(await readAdministeredUser(this.database, id), actor));
+  }
+
+  /** Adds what only site administrators see. */
+  private render(row: AdministeredUserRow, actor: Actor): Resource {
+    const { attributes, relationships, ...user } = renderUser(
+      row,
+      actor,
+      false,
+      mayCreateOrganizations(this.creation, row),
+    );
+    // A method counts as soon as it is set up, because the person has proved it then.
+    const twoFactor = { enabled: row.hasSecondFactor, verified: row.hasSecondFactor };
+    return {
+      ...user,
+      attributes: { ...attributes, 'created-at': row.createdAt, 'two-factor': twoFactor },
+      relationships: { ...relationships, organizations: toMany('organizations', row.organizations) },
+    };
   }
 }

@@ -5,6 +5,7 @@ import {
   describeController,
   exampleText,
   parameter,
+  permissionFlags,
   related,
   serverPath,
   timestamp,
@@ -12,6 +13,8 @@ import {
 import { AdminUsersController } from './admin-users.controller.js';
 
 const ID = 'user-8Xc3kYb2TqLw9RfZ';
+
+const address = exampleText('ada@acme.test').nullable();
 
 export const administeredUserSchema = defineResource({
   name: 'AdministeredUser',
@@ -21,20 +24,31 @@ export const administeredUserSchema = defineResource({
   exampleId: ID,
   attributes: {
     username: exampleText('ada'),
-    email: exampleText('ada@acme.test').nullable(),
-    'avatar-url': serverPath(`/api/v2/users/${ID}/avatar`),
-    'created-at': timestamp(),
-    'is-admin': z.boolean().meta({ description: 'Whether the user administers the site.' }),
+    email: address,
+    'unconfirmed-email': address.meta({ description: 'A new address that nobody has confirmed.', examples: [null] }),
+    'is-service-account': always(false),
+    'is-site-admin': z.boolean().meta({ description: 'Whether the user administers the site.' }),
+    'is-admin': z.boolean().meta({ description: 'The same as `is-site-admin`.' }),
     'is-suspended': z
       .boolean()
       .meta({ description: 'Whether the user cannot sign in. Suspended users have no tokens.' }),
-    'is-service-account': always(false),
+    'avatar-url': serverPath(`/api/v2/users/${ID}/avatar`),
+    'created-at': timestamp(),
+    'is-sso-login': always(false),
+    'v2-only': always(true),
+    permissions: permissionFlags(
+      'can-create-organizations',
+      'can-change-email',
+      'can-change-username',
+      'can-manage-user-tokens',
+    ),
     'two-factor': z.strictObject({
       enabled: z.boolean().meta({ description: 'Whether the user has one-time codes or a passkey.' }),
       verified: z.boolean().meta({ description: 'The same as `enabled`.' }),
     }),
   },
   relationships: {
+    'authentication-tokens': related.link(),
     organizations: related.many('organizations').meta({
       description: 'The organizations in which the user is an active member.',
     }),

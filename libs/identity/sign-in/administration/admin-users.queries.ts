@@ -9,6 +9,7 @@ export type AdministeredUserRow = {
   readonly id: string;
   readonly username: string;
   readonly email: string | null;
+  readonly unconfirmedEmail: string | null;
   readonly siteAdmin: boolean;
   readonly suspended: boolean;
   readonly hasSecondFactor: boolean;
@@ -18,7 +19,7 @@ export type AdministeredUserRow = {
 };
 
 /** The columns of an `AdministeredUserRow`, of the table `u`. */
-const COLUMNS = sql`u.id, u.username, u.email, u.site_admin as "siteAdmin", u.suspended, u.created_at as "createdAt",
+const COLUMNS = sql`u.id, u.username, u.email, u.unconfirmed_email as "unconfirmedEmail", u.site_admin as "siteAdmin", u.suspended, u.created_at as "createdAt",
   exists (select 1 from sign_in.totp_secrets where user_id = u.id)
     or exists (select 1 from sign_in.passkeys where user_id = u.id) as "hasSecondFactor",
   ${selectOrganizationNames(sql.raw('u.id'))} as organizations`;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
 import { createMailer } from '#platform/outbound';
-import { setEmail } from '#identity/people';
+import { ensureUser, setEmail } from '#identity/people';
 import { AdjustableClock } from '../../../../test/support/clocks.js';
 import { waitForFollowers } from '../../../../test/support/event-log.js';
 import { getMailHeader, startMailServer, type TestMailServer } from '../../../../test/support/mail-server.js';
@@ -91,6 +91,37 @@ const listStatuses = async (user: string): Promise<readonly string[]> => {
   return rows.map(({ status }) => status);
 };
 const listSubjects = () => mail.received.map((one) => getMailHeader(one, 'Subject'));
+
+describe('the changes of an account', () => {
+  it('are listed for the person and for site administrators, and for nobody else', async () => {
+    const { id } = await makeNotified();
+    await createToken(id);
+    await waitForFollowers(server.store, 'account_notices');
+    const path = `/api/v2/users/${id}/account-changes`;
+    const own = await signInTestUser(server, id);
+    const { data } = expectStatus(await own.get(path), 200).body;
+    expect(data.map(({ attributes }: any) => attributes.event)).toEqual([
+      'AuthenticationTokenCreated',
+      'PasswordSet',
+      'SessionStarted',
+      'SignInLinkCreated',
+    ]);
+    expect(data[1]).toMatchObject({
+      type: 'account-changes',
+      attributes: { description: 'The password was set', address: '127.0.0.1' },
+      relationships: { user: { data: { id, type: 'users' } } },
+    });
+    expect(expectStatus(await server.get(path), 200).body.data).toEqual(data);
+    const other = await signInTestUser(server, (await makeNotified()).id);
+    expectStatus(await other.get(path), 404);
+    expectStatus(await server.get('/api/v2/users/user-0000000000000000/account-changes'), 404);
+  });
+
+  it('are none for a user that nobody has used', async () => {
+    const { id } = await ensureUser(server.store, server.runtime.ids, 'quiet', false);
+    expect(expectStatus(await server.get(`/api/v2/users/${id}/account-changes`), 200).body.data).toEqual([]);
+  });
+});
 
 describe('the account page', () => {
   it('lists new tokens and sign-ins with new browsers', async () => {

@@ -11,6 +11,7 @@ import { ResourceNamesContext } from '../../components/resource-name.js';
 import { RowTotal } from '../../components/row-total.js';
 import { EmptyState, ErrorState, LoadingLines } from '../../components/states.js';
 import { VirtualGrid } from '../../components/virtual-grid.js';
+import { SiteTabs } from '../site/site-tabs.js';
 import { TRAIL_COLUMNS } from './trail-columns.js';
 import { toTrailFilter, type TrailSearch } from './audit-trail.search.js';
 import type { ChangeTrailFilter } from './trail-filters.js';
@@ -188,11 +189,13 @@ type TrailScreenProps = {
   readonly organization: TrailOwner;
   readonly search: TrailSearch;
   readonly onSearch: (search: TrailSearch, options?: { readonly replace: boolean }) => void;
+  /** Links to the screens beside the trail. */
+  readonly tabs?: ReactNode;
   /** Shown to people who may not read the trail. */
   readonly refusal: ReactNode;
 };
 
-const TrailScreen = ({ organization, search, onSearch, refusal }: TrailScreenProps) => {
+const TrailScreen = ({ organization, search, onSearch, tabs, refusal }: TrailScreenProps) => {
   const [isLive, setLive] = useState(true);
   const { entry } = search;
   const filter = toTrailFilter(search);
@@ -214,6 +217,7 @@ const TrailScreen = ({ organization, search, onSearch, refusal }: TrailScreenPro
         </Button>
       }
     >
+      {tabs}
       <ResourceNamesContext value={list.names}>
         <TrailToolbar
           organization={organization}
@@ -264,6 +268,7 @@ export const SiteAuditTrailScreen = () => {
       organization={null}
       search={search}
       onSearch={(next, options) => void navigate({ search: next, ...options })}
+      tabs={<SiteTabs />}
       refusal={<AdministratorsOnly />}
     />
   );

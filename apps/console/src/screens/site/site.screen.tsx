@@ -1,17 +1,14 @@
-import { Badge, Button, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Badge, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { ApiError } from '../../api/api-error.js';
 import { siteStatusQuery, type SiteStatus } from '../../api/site.js';
-import { AdministratorsOnly } from '../../components/administrators-only.js';
 import { Card, FactList } from '../../components/card.js';
 import { CodeBlock } from '../../components/copy.js';
 import { DataTable } from '../../components/data-table.js';
-import { Page } from '../../components/page.js';
 import { QueryState } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import { FAR_BEHIND, formatBehind } from './follower-lag.js';
 import { ScheduledJobs } from './scheduled-jobs.js';
+import { SitePage } from './site-page.js';
 import classes from './site.module.css';
 
 type PartProps = { readonly status: SiteStatus };
@@ -159,24 +156,10 @@ const Status = ({ status }: PartProps) => (
 export const SiteScreen = () => {
   const query = useQuery(siteStatusQuery);
   return (
-    <Page
-      title="Site"
-      description="The whole installation. Only site administrators see this screen."
-      actions={
-        query.data && (
-          <Button variant="default" renderRoot={(props) => <Link {...props} to="/~site/audit-trail" />}>
-            Audit trail
-          </Button>
-        )
-      }
-    >
-      {query.error instanceof ApiError && query.error.isNotFound ? (
-        <AdministratorsOnly />
-      ) : (
-        <QueryState query={query} what="screen">
-          {(status) => <Status status={status} />}
-        </QueryState>
-      )}
-    </Page>
+    <SitePage description="The whole installation. Only site administrators see this screen." error={query.error}>
+      <QueryState query={query} what="screen">
+        {(status) => <Status status={status} />}
+      </QueryState>
+    </SitePage>
   );
 };

@@ -1,13 +1,14 @@
-import { Alert, Button, Group, Select, Stack, TextInput } from '@mantine/core';
+import { Alert, Select, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { teamSuggestionsQuery } from '../../api/teams.js';
 import { useCreateToken, useRevokeToken, type RequestedToken } from '../../api/tokens.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
-import { CodeBlock } from '../../components/copy.js';
 import { Dialog } from '../../components/dialog.js';
+import { toEndOfDay } from '../../components/end-of-day.js';
 import { useForm } from '../../components/form.js';
 import { DialogForm } from '../../components/form-dialog.js';
+import { NewSecret } from '../../components/new-secret.js';
 import { toOption, useSuggestionText } from '../../components/search-select.js';
 import { reportAndClose } from '../../toasts.js';
 import { describeToken, type ListedToken } from './token-table.js';
@@ -19,24 +20,6 @@ const AUDIT_TRAILS = 'audit-trails';
 
 const toOwner = (owner: string): RequestedToken['owner'] =>
   owner === ORGANIZATION || owner === AUDIT_TRAILS ? { organization: owner } : { team: owner };
-
-/** The end of a day in the zone of the person. */
-const toEnd = (day: string): string | null => (day === '' ? null : new Date(`${day}T23:59:59`).toISOString());
-
-type CreatedProps = { readonly secret: string; readonly use: ReactNode; readonly onClose: () => void };
-
-const CreatedToken = ({ secret, use, onClose }: CreatedProps) => (
-  <Stack>
-    <Alert color="yellow" variant="light" role="status" title="Copy the token now">
-      The server stores only a hash of it, and shows it here once.
-    </Alert>
-    <CodeBlock code={secret} label="the token" />
-    {use}
-    <Group justify="flex-end">
-      <Button onClick={onClose}>I have copied it</Button>
-    </Group>
-  </Stack>
-);
 
 type OwnerFieldProps = {
   readonly organization: string;
@@ -82,7 +65,7 @@ const TokenForm = ({ organization, isOwner = false, fixedOwner, creation, onClos
   const owner = fixedOwner ?? (chosen === null ? null : toOwner(chosen));
   const replaces = owner !== null && 'organization' in owner;
   const create = () => {
-    if (owner !== null) creation.mutate({ owner, description, expiredAt: toEnd(day) });
+    if (owner !== null) creation.mutate({ owner, description, expiredAt: toEndOfDay(day) });
   };
   return (
     <DialogForm action="Create" isDisabled={owner === null} form={form} onSubmit={create} onClose={onClose}>
@@ -128,7 +111,9 @@ export const CreateTokenDialog = ({ title = 'New token', getUse, ...props }: Cre
       {creation.data === undefined ? (
         <TokenForm {...props} creation={creation} />
       ) : (
-        <CreatedToken secret={creation.data} use={getUse?.(creation.data)} onClose={props.onClose} />
+        <NewSecret secret={creation.data} onClose={props.onClose}>
+          {getUse?.(creation.data)}
+        </NewSecret>
       )}
     </Dialog>
   );

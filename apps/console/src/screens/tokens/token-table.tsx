@@ -1,28 +1,10 @@
-import { Badge, Text } from '@mantine/core';
 import type { AuthenticationToken } from '../../api/tokens.js';
 import { DataTable, type DataColumn } from '../../components/data-table.js';
 import { LongText } from '../../components/long-text.js';
-import { Time, useNow } from '../../components/times.js';
-
-const SOON_MS = 14 * 24 * 60 * 60_000;
+import { Time } from '../../components/times.js';
+import { TokenEnd } from '../../components/token-end.js';
 
 export type ListedToken = { readonly id: string; readonly owner: string; readonly token: AuthenticationToken };
-
-/** The end of a token. An end within two weeks stands out. */
-const TokenEnd = ({ end }: { readonly end: string | null }) => {
-  const now = useNow();
-  if (end === null) return <>Never</>;
-  const distance = new Date(end).getTime() - now;
-  if (distance <= 0) {
-    return <Badge color="red">Expired</Badge>;
-  }
-  if (distance > SOON_MS) return <Time value={end} />;
-  return (
-    <Text span size="sm" fw={600} c="var(--console-warning)">
-      <Time value={end} />
-    </Text>
-  );
-};
 
 type TokenTableProps = {
   readonly label: string;

@@ -1,4 +1,4 @@
-import { Anchor, Stack, Text, Title } from '@mantine/core';
+import { Stack, Text, Title } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
@@ -14,6 +14,7 @@ import { lazyComponent } from '../../components/lazy-component.js';
 import { Page } from '../../components/page.js';
 import { PagedList } from '../../components/paged-list.js';
 import { EmptyState } from '../../components/states.js';
+import { TextLink } from '../../components/text-link.js';
 import { PeopleTabs } from '../people/people-tabs.js';
 import { TokenTable, type ListedToken } from './token-table.js';
 
@@ -24,18 +25,17 @@ const NO_CREATION = 'You need a team whose members manage its tokens, or that ma
 
 type SectionProps = { readonly organization: string; readonly onRevoke: (row: ListedToken) => void };
 
-/** The pages of the account belong to the server (libs/identity/sign-in). */
 const OwnTokens = () => (
   <Card title="Your own tokens and sessions">
     <Text size="sm">
-      <Anchor size="sm" underline="always" href="/account/tokens">
+      <TextLink to="/~account/tokens" underline="always">
         Your tokens
-      </Anchor>{' '}
+      </TextLink>{' '}
       are for your own command line.{' '}
-      <Anchor size="sm" underline="always" href="/account">
-        Your account
-      </Anchor>{' '}
-      lists the browsers in which you are signed in, and how you sign in.
+      <TextLink to="/~account/sessions" underline="always">
+        Your sessions
+      </TextLink>{' '}
+      are the browsers in which you are signed in.
     </Text>
   </Card>
 );

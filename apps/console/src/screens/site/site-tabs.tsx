@@ -1,0 +1,14 @@
+import { TabLinks } from '../../components/tab-links.js';
+
+const TABS = [
+  // One screen a line.
+  { label: 'Status', to: '/~site' },
+  { label: 'Users', to: '/~site/users' },
+  { label: 'Organizations', to: '/~site/organizations' },
+  { label: 'Identity providers', to: '/~site/identity-providers' },
+  { label: 'SCIM', to: '/~site/scim' },
+  { label: 'Audit trail', to: '/~site/audit-trail' },
+] as const;
+
+/** Links between the screens of the site. */
+export const SiteTabs = () => <TabLinks label="Site" tabs={TABS} />;
