@@ -127,7 +127,7 @@ describe('the tokens of a team', () => {
     await page.context().close();
   });
 
-  it('belong to owners, or to members whom the team lets manage them', async () => {
+  it('belong to owners, and to members if the team lets them manage tokens', async () => {
     const page = await open(manager, `${owners}/tokens`, 'owners');
     await page.getByText('You may not see the tokens of this team. You need to be an owner').waitFor();
     await page.getByText('You may not see the workload identities of this team.').waitFor();

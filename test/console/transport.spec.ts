@@ -147,7 +147,7 @@ describe('a form', () => {
     const page = await open('/app/acme');
     await page.getByRole('link', { name: 'Teams', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'New team' });
-    const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+    const prompt = page.getByRole('dialog', { name: 'Leave without saving?' });
     const openForm = () => page.getByRole('button', { name: 'New team' }).click();
     await openForm();
     await page.keyboard.press('Escape');
@@ -155,19 +155,19 @@ describe('a form', () => {
     await openForm();
     await dialog.getByLabel('Name').fill('quality');
     await page.keyboard.press('Escape');
-    await question.waitFor();
+    await prompt.waitFor();
     expect(await inspectScreen(page, 'unsaved')).toEqual([]);
     await page.keyboard.press('Escape');
-    await question.waitFor({ state: 'detached' });
+    await prompt.waitFor({ state: 'detached' });
     expect(await dialog.getByLabel('Name').inputValue()).toBe('quality');
     await page.mouse.click(5, 5);
-    await question.getByRole('button', { name: 'Stay' }).click();
+    await prompt.getByRole('button', { name: 'Stay' }).click();
     await page.goBack();
-    await question.getByRole('button', { name: 'Leave' }).waitFor();
+    await prompt.getByRole('button', { name: 'Leave' }).waitFor();
     await page.keyboard.press('Escape');
     expect(await dialog.getByLabel('Name').inputValue()).toBe('quality');
     await page.keyboard.press('Escape');
-    await question.getByRole('button', { name: 'Leave' }).click();
+    await prompt.getByRole('button', { name: 'Leave' }).click();
     await dialog.waitFor({ state: 'detached' });
   });
 

@@ -31,11 +31,11 @@ describe('the last days of a calendar', () => {
     (zone) => {
       const year = ['2026-02-20', '2026-05-15', '2026-08-10', '2026-11-20'].map((day) => new Date(`${day}T09:00:00Z`));
       for (const { dates, bounds } of year.map((now) => listLastDays(now, 90, zone))) {
-        const found = bounds
+        const numbered = bounds
           .slice(0, -1)
           .map((time) => [format(zone, time).slice(0, 10), format(zone, time - 1).slice(0, 10)]);
-        expect(found.map(([first]) => first)).toEqual(dates);
-        expect(found.filter(([first, before]) => first === before)).toEqual([]);
+        expect(numbered.map(([first]) => first)).toEqual(dates);
+        expect(numbered.filter(([first, before]) => first === before)).toEqual([]);
       }
     },
   );

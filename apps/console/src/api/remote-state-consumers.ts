@@ -41,7 +41,7 @@ export const useChangeConsumer = (organization: string, { id }: Workspace) =>
     rereads: workspacesKey(organization),
   });
 
-type SharingChange = { readonly sharing: StateSharing; readonly named: readonly string[] };
+type SharingChange = { readonly sharing: StateSharing; readonly consumers: readonly string[] };
 
 /**
  * Changes which workspaces may read the state, and returns the change that undoes it. The server forgets the named workspaces when
@@ -49,7 +49,7 @@ type SharingChange = { readonly sharing: StateSharing; readonly named: readonly 
  */
 export const useChangeSharing = (organization: string, workspace: Workspace, present: StateSharing) =>
   useChange({
-    mutationFn: async ({ sharing, named }: SharingChange): Promise<SharingChange> => {
+    mutationFn: async ({ sharing, consumers }: SharingChange): Promise<SharingChange> => {
       const { id } = workspace;
       const pages = await readAllPages((page) => readNamed(id, page));
       const attributes = {
@@ -58,8 +58,8 @@ export const useChangeSharing = (organization: string, workspace: Workspace, pre
       };
       const body = { data: { type: 'workspaces' as const, attributes } };
       await requireSuccess(api.PATCH('/api/v2/workspaces/{id}', { params: { path: { id } }, body }));
-      await addConsumers(id, named);
-      return { sharing: present, named: pages.flatMap(({ data }) => data.map((consumer) => consumer.id)) };
+      await addConsumers(id, consumers);
+      return { sharing: present, consumers: pages.flatMap(({ data }) => data.map((consumer) => consumer.id)) };
     },
     rereads: workspacesKey(organization),
   });

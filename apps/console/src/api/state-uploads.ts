@@ -7,7 +7,7 @@ import { useChange } from './use-change.js';
 import { workspacesKey, type Workspace } from './workspaces.js';
 
 /** Whether the person holds the lock already. It then stays. */
-type LockHolding = { readonly holdsLock: boolean };
+type LockUse = { readonly holdsLock: boolean };
 
 const unlock = (id: string): Promise<void> =>
   requireSuccess(api.POST('/api/v2/workspaces/{id}/actions/unlock', { params: { path: { id } } }));
@@ -20,7 +20,7 @@ const LOCKED = 'The workspace is still locked by you. Unlock it at the top of th
  */
 const changeUnderLock = async (
   { id }: Workspace,
-  { holdsLock }: LockHolding,
+  { holdsLock }: LockUse,
   reason: string,
   change: () => Promise<void>,
 ): Promise<void> => {
@@ -76,7 +76,7 @@ const useReadStatesAgain = (organization: string, { id }: Workspace) => {
 /** Uploads a state. The workspace is locked meanwhile. */
 export const useUploadState = (organization: string, workspace: Workspace) =>
   useChange({
-    mutationFn: ({ holdsLock, ...upload }: StateUpload & LockHolding) =>
+    mutationFn: ({ holdsLock, ...upload }: StateUpload & LockUse) =>
       changeUnderLock(workspace, { holdsLock }, 'Uploads a state in the console', () => uploadState(workspace, upload)),
     onSettled: useReadStatesAgain(organization, workspace),
   });
@@ -84,7 +84,7 @@ export const useUploadState = (organization: string, workspace: Workspace) =>
 /** Makes an earlier state current again, as a new version. The workspace is locked meanwhile. */
 export const useRollBack = (organization: string, workspace: Workspace) =>
   useChange({
-    mutationFn: ({ version, holdsLock }: LockHolding & { readonly version: string }) => {
+    mutationFn: ({ version, holdsLock }: LockUse & { readonly version: string }) => {
       const params = { path: { id: workspace.id } };
       const target = { data: { type: 'state-versions' as const, id: version } };
       const body = {

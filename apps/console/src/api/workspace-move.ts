@@ -87,9 +87,9 @@ const readAccesses = async (
   to: string,
   signal: AbortSignal,
 ): Promise<MoveEffect['accesses']> => {
-  const place = { id, project: relationships.project.data.id, name: attributes.name };
+  const workspace = { id, project: relationships.project.data.id, name: attributes.name };
   const [present, target] = await Promise.all([
-    readCells(organization, place, signal),
+    readCells(organization, workspace, signal),
     readCells(organization, { id: to, project: to }, signal),
   ]);
   return present && target ? compareAccesses(present, target) : null;

@@ -17,7 +17,7 @@ const HINT = 'Point at a part to see its numbers. Choose it to see the list behi
 
 const readIndex = (element: Element | null): number => Number(element?.getAttribute('data-index'));
 
-/** Returns the link that is reached by steps of this size, across places without a link. */
+/** Returns the link that is reached by steps of this size, across positions without a link. */
 const findByStep = (links: readonly Element[], from: number, step: number): Element | undefined => {
   const inColumn = links.filter((link) => (readIndex(link) - from) % step === 0);
   const ahead = inColumn.filter((link) => Math.sign(readIndex(link) - from) === Math.sign(step));
@@ -28,9 +28,9 @@ type ChartPictureProps = {
   /** Names the picture. */
   readonly label: string;
   readonly height: number;
-  /** The places of the links, in order. */
-  readonly places: readonly number[];
-  /** The number of places in a row, if the picture is a grid. */
+  /** The positions of the links, in order. */
+  readonly positions: readonly number[];
+  /** The number of positions in a row, if the picture is a grid. */
   readonly columns?: number;
   /** Draws the picture for a width. */
   readonly children: (width: number) => ReactNode;
@@ -52,11 +52,11 @@ const findByKey = ({ key, currentTarget }: KeyboardEvent, columns: number): Elem
 };
 
 /** Draws as wide as the card. The line below describes the link at the pointer or with the focus. */
-export const ChartPicture = ({ label, height, places, columns = 1, children }: ChartPictureProps) => {
+export const ChartPicture = ({ label, height, positions, columns = 1, children }: ChartPictureProps) => {
   const { ref, width } = useElementSize();
   const [last, setLast] = useState<number | null>(null);
   const [detail, setDetail] = useState('');
-  const current = last !== null && places.includes(last) ? last : (places[0] ?? 0);
+  const current = last !== null && positions.includes(last) ? last : (positions[0] ?? 0);
   const context = useMemo<MarkContext>(
     () => ({
       current,
@@ -83,7 +83,7 @@ export const ChartPicture = ({ label, height, places, columns = 1, children }: C
 };
 
 type ChartLinkProps = {
-  /** The place of the link in the picture, from 0: row by row in a grid. */
+  /** The box of the link in the picture, from 0: row by row in a grid. */
   readonly index: number;
   /** The numbers as a text. */
   readonly label: string;

@@ -20,11 +20,11 @@ export const HeatMap = ({ label, rows }: { readonly label: string; readonly rows
   const height = TOP + rows.length * ROW;
   const level = scaleQuantize({ domain: [0, most], range: LEVELS });
   const y = scaleBand({ domain: rows.map(({ id }) => id), range: [TOP, height], padding: 0.12 });
-  const places = rows.flatMap(({ cells }, row) =>
+  const positions = rows.flatMap(({ cells }, row) =>
     cells.flatMap(({ value }, column) => (value > 0 ? [row * columns + column] : [])),
   );
   return (
-    <ChartPicture label={label} height={height} places={places} columns={columns}>
+    <ChartPicture label={label} height={height} positions={positions} columns={columns}>
       {(width) => {
         const x = scaleBand({
           domain: Array.from({ length: columns }, (_, column) => column),
@@ -50,12 +50,12 @@ export const HeatMap = ({ label, rows }: { readonly label: string; readonly rows
             </g>
             {rows.map((row, index) =>
               row.cells.map(({ value, label: text, link }, column) => {
-                const place = { x: x(column) ?? 0, y: y(row.id) ?? 0, width: x.bandwidth(), height: y.bandwidth() };
-                if (value === 0) return <rect key={column} className={classes['none']} {...place} />;
+                const box = { x: x(column) ?? 0, y: y(row.id) ?? 0, width: x.bandwidth(), height: y.bandwidth() };
+                if (value === 0) return <rect key={column} className={classes['none']} {...box} />;
                 return (
                   <ChartLink key={column} index={index * columns + column} label={text} link={link}>
-                    <rect className={classes['heat']} data-level={level(value)} {...place} />
-                    <rect className={classes['focus']} {...place} />
+                    <rect className={classes['heat']} data-level={level(value)} {...box} />
+                    <rect className={classes['focus']} {...box} />
                   </ChartLink>
                 );
               }),

@@ -6,7 +6,7 @@ import { LoadingLines, QueryState } from '../components/states.js';
 import { BarList } from './bar-list.js';
 import { ChartCard } from './chart-card.js';
 
-const SHOWN = 12;
+const MAX_BARS = 12;
 
 /** Returns the short name of a provider: `hashicorp/aws`. */
 const formatProvider = (provider: string): string =>
@@ -24,9 +24,9 @@ type TypesProps = {
 };
 
 const ResourceTypes = ({ types, total, typeCount, description, empty }: TypesProps) => {
-  const shown = types.slice(0, SHOWN);
-  const left = typeCount - shown.length;
-  const resources = shown.reduce((sum, { resources: count }) => sum + count, 0);
+  const bars = types.slice(0, MAX_BARS);
+  const left = typeCount - bars.length;
+  const resources = bars.reduce((sum, { resources: count }) => sum + count, 0);
   return (
     <ChartCard
       title="Resources by type"
@@ -44,7 +44,7 @@ const ResourceTypes = ({ types, total, typeCount, description, empty }: TypesPro
     >
       <BarList
         label="Resources by type"
-        bars={shown.map(({ provider, type, resources: count }) => ({
+        bars={bars.map(({ provider, type, resources: count }) => ({
           id: `${provider} ${type}`,
           label: formatType(type),
           parts: [{ color: 'applied', value: count }],

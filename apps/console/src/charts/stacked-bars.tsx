@@ -27,7 +27,7 @@ const GAP = 1;
 
 type PlacedPart = BarPart & { readonly from: number; readonly index: number };
 
-const placeParts = (
+const stackParts = (
   bars: readonly StackedBar[],
 ): readonly (StackedBar & { readonly placed: readonly PlacedPart[] })[] => {
   let index = 0;
@@ -46,11 +46,11 @@ const placeParts = (
 
 /** Bars beside each other. The parts of a bar stand upon each other, and each leads to the list behind it. */
 export const StackedBars = ({ label, bars }: { readonly label: string; readonly bars: readonly StackedBar[] }) => {
-  const placed = placeParts(bars);
-  const places = placed.flatMap((bar) => bar.placed.map(({ index }) => index));
+  const placed = stackParts(bars);
+  const positions = placed.flatMap((bar) => bar.placed.map(({ index }) => index));
   const most = Math.max(1, ...bars.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0)));
   return (
-    <ChartPicture label={label} height={HEIGHT} places={places}>
+    <ChartPicture label={label} height={HEIGHT} positions={positions}>
       {(width) => {
         const x = scaleBand({
           domain: bars.map(({ id }) => id),
@@ -83,12 +83,12 @@ export const StackedBars = ({ label, bars }: { readonly label: string; readonly 
             {placed.map(({ id, placed: parts }) =>
               parts.map(({ color, value, from, index, label: text, link }) => {
                 const [top, bottom] = [y(from + value), y(from)];
-                const place = { x: x(id) ?? 0, y: top, width: x.bandwidth() };
+                const box = { x: x(id) ?? 0, y: top, width: x.bandwidth() };
                 return (
                   <ChartLink key={color} index={index} label={text} link={link}>
                     <g data-color={color}>
-                      <rect className={classes['mark']} {...place} height={Math.max(1, bottom - top - GAP)} />
-                      <rect className={classes['focus']} {...place} height={Math.max(1, bottom - top)} />
+                      <rect className={classes['mark']} {...box} height={Math.max(1, bottom - top - GAP)} />
+                      <rect className={classes['focus']} {...box} height={Math.max(1, bottom - top)} />
                     </g>
                   </ChartLink>
                 );

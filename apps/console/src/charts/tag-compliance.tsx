@@ -7,7 +7,7 @@ import { BarList } from './bar-list.js';
 import { ChartCard, type LegendEntry } from './chart-card.js';
 import { formatPercent } from './chart-texts.js';
 
-const SHOWN = 12;
+const MAX_BARS = 12;
 
 const LEGEND: readonly LegendEntry[] = [
   { label: 'With a value for each reserved key', color: 'applied' },
@@ -20,7 +20,7 @@ export const TagComplianceChart = ({ organization }: { readonly organization: st
   return (
     <QueryState query={query} what="organization" loading={<LoadingLines count={5} height={20} />}>
       {({ keys, workspaces, gaps, projectCount, projects }) => {
-        const shown = projects.slice(0, SHOWN);
+        const bars = projects.slice(0, MAX_BARS);
         return (
           <ChartCard
             title="Complete tags by project"
@@ -41,8 +41,8 @@ export const TagComplianceChart = ({ organization }: { readonly organization: st
               ) : null
             }
             note={
-              projectCount > shown.length &&
-              `The picture leaves out ${formatCount(projectCount - shown.length, 'project')} with fewer gaps.`
+              projectCount > bars.length &&
+              `The picture leaves out ${formatCount(projectCount - bars.length, 'project')} with fewer gaps.`
             }
             rows={projects.map(({ id, name, workspaces: all, gaps: lacking }) => ({
               id,
@@ -56,7 +56,7 @@ export const TagComplianceChart = ({ organization }: { readonly organization: st
           >
             <BarList
               label="Complete tags by project"
-              bars={shown.map(({ id, name, workspaces: all, gaps: lacking }) => ({
+              bars={bars.map(({ id, name, workspaces: all, gaps: lacking }) => ({
                 id,
                 label: name,
                 link: {

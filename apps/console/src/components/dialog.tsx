@@ -3,7 +3,7 @@ import { useIsMutating, useQueryClient } from '@tanstack/react-query';
 import { isSignInDemanded } from '../api/session.js';
 import { useState } from 'react';
 import { useFocusReturn } from './focus-return.js';
-import { useUnsavedQuestion } from './unsaved.js';
+import { useUnsavedPrompt } from './unsaved.js';
 
 type DialogProps = Omit<ModalProps, 'opened'> & {
   /** Only its own buttons close it, because what it shows, or is about to show, cannot be shown again. */
@@ -15,9 +15,9 @@ export const Dialog = ({ isLocked = false, onClose, ...props }: DialogProps) => 
   useFocusReturn();
   const queries = useQueryClient();
   const isChanging = useIsMutating() > 0;
-  // A question above this dialog gets the Escape key first.
-  const [isAskedBefore] = useState(useUnsavedQuestion() !== null);
-  const isCovered = useUnsavedQuestion() !== null && !isAskedBefore;
+  // A prompt above this dialog gets the Escape key first.
+  const [hasOlderPrompt] = useState(useUnsavedPrompt() !== null);
+  const isCovered = useUnsavedPrompt() !== null && !hasOlderPrompt;
   const close = () => {
     // A key can arrive before the screen shows that the change is on its way.
     if (queries.isMutating() === 0 && !isSignInDemanded()) onClose();

@@ -3,7 +3,7 @@ import type { ReactNode, SyntheticEvent } from 'react';
 import { Dialog } from './dialog.js';
 import { DialogActions, type DialogActionsProps } from './dialog-actions.js';
 import { FormProblems } from './problems.js';
-import { askToLeave, useUnsavedGuard } from './unsaved.js';
+import { promptToLeave, useUnsavedGuard } from './unsaved.js';
 
 type DialogFormProps = Omit<DialogActionsProps, 'isPending' | 'onAction'> & {
   /** What the person reads before the fields. */
@@ -40,11 +40,11 @@ export const DialogForm = ({ intro, form, children, onSubmit, ...actions }: Dial
 
 export type FormDialogProps = DialogFormProps & { readonly title: string; readonly size?: 'lg' };
 
-/** A dialog with the fields of one change. Only its button `Cancel` closes it without a question if something is entered. */
+/** A dialog with the fields of one change. Only its button `Cancel` closes it without a prompt if something is entered. */
 export const FormDialog = ({ title, size, ...form }: FormDialogProps) => {
   const { isUnsaved = false } = form.form;
   useUnsavedGuard(isUnsaved);
-  const close = () => (isUnsaved ? askToLeave(form.onClose) : form.onClose());
+  const close = () => (isUnsaved ? promptToLeave(form.onClose) : form.onClose());
   return (
     <Dialog onClose={close} title={title} {...(size ? { size } : {})}>
       <DialogForm {...form} />

@@ -2,20 +2,20 @@ import { useBlocker } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { createStore } from '../store.js';
 
-/* What a person has entered is not lost without a question. */
+/* What a person has entered is not lost without a prompt. */
 
-type UnsavedQuestion = { readonly leave: () => void; readonly stay: () => void };
+type UnsavedPrompt = { readonly leave: () => void; readonly stay: () => void };
 
-const question = createStore<UnsavedQuestion | null>(null);
+const prompt = createStore<UnsavedPrompt | null>(null);
 
-/** The question that is open. The layout shows it. */
-export const useUnsavedQuestion = question.useValue;
+/** The prompt that is open. The layout shows it. */
+export const useUnsavedPrompt = prompt.useValue;
 
 /** Asks whether to lose what is entered. */
-export const askToLeave = (leave: () => void, stay: () => void = () => undefined): void =>
-  question.set({ leave, stay });
+export const promptToLeave = (leave: () => void, stay: () => void = () => undefined): void =>
+  prompt.set({ leave, stay });
 
-export const closeQuestion = (): void => question.set(null);
+export const closePrompt = (): void => prompt.set(null);
 
 /** Asks before another screen replaces what the person has entered. */
 export const useUnsavedGuard = (isUnsaved: boolean): void => {
@@ -26,6 +26,6 @@ export const useUnsavedGuard = (isUnsaved: boolean): void => {
     withResolver: true,
   });
   useEffect(() => {
-    if (status === 'blocked') askToLeave(proceed, reset);
+    if (status === 'blocked') promptToLeave(proceed, reset);
   }, [status, proceed, reset]);
 };

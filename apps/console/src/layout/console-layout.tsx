@@ -7,7 +7,7 @@ import { useSignedOut } from '../api/sign-out.js';
 import { AutoIcon, ChevronDownIcon, UserIcon } from '../components/icons.js';
 import { lazyComponent } from '../components/lazy-component.js';
 import { ToastOutlet } from '../components/toast-outlet.js';
-import { useUnsavedQuestion } from '../components/unsaved.js';
+import { useUnsavedPrompt } from '../components/unsaved.js';
 import { dropEarlyKeys, keepEarlyKeys } from '../shortcuts/early-keys.js';
 import { useShortcut } from '../shortcuts/shortcuts.js';
 import { DialogContext, type LayoutDialog } from './dialogs.js';
@@ -148,7 +148,7 @@ const SignedInLayout = () => {
   const { dialog, open } = useDialogs();
   const close = () => open(null);
   const signInDemand = useSignInDemand();
-  const isUnsavedAsked = useUnsavedQuestion() !== null;
+  const hasUnsavedPrompt = useUnsavedPrompt() !== null;
   return (
     <DialogContext value={open}>
       <a className={classes['skip']} href="#content">
@@ -171,7 +171,7 @@ const SignedInLayout = () => {
         </main>
       </div>
       <ToastOutlet />
-      {isUnsavedAsked && <UnsavedDialog />}
+      {hasUnsavedPrompt && <UnsavedDialog />}
       {signInDemand !== null && <SessionDialog key={signInDemand} demand={signInDemand} />}
       {dialog === 'palette' && <CommandPalette organization={organization} onClose={close} />}
       {dialog === 'shortcuts' && <ShortcutsDialog onClose={close} />}

@@ -1,18 +1,18 @@
 import { Stack, Text } from '@mantine/core';
 import { Dialog } from '../components/dialog.js';
 import { DialogActions } from '../components/dialog-actions.js';
-import { closeQuestion, useUnsavedQuestion } from '../components/unsaved.js';
+import { closePrompt, useUnsavedPrompt } from '../components/unsaved.js';
 
 /** Asks before what the person has entered is lost. */
 export const UnsavedDialog = () => {
-  const question = useUnsavedQuestion();
-  if (question === null) return null;
+  const prompt = useUnsavedPrompt();
+  if (prompt === null) return null;
   const answer = (run: () => void) => () => {
-    closeQuestion();
+    closePrompt();
     run();
   };
   return (
-    <Dialog title="Leave without saving?" zIndex={300} onClose={answer(question.stay)}>
+    <Dialog title="Leave without saving?" zIndex={300} onClose={answer(prompt.stay)}>
       <Stack>
         <Text size="sm">What you have entered is not saved.</Text>
         <DialogActions
@@ -21,8 +21,8 @@ export const UnsavedDialog = () => {
           isCancelFocused
           isDangerous
           isPending={false}
-          onAction={answer(question.leave)}
-          onClose={answer(question.stay)}
+          onAction={answer(prompt.leave)}
+          onClose={answer(prompt.stay)}
         />
       </Stack>
     </Dialog>

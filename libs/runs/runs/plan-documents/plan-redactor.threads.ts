@@ -3,7 +3,7 @@ import { Piscina } from 'piscina';
 import { getErrorCode, unprocessable } from '#platform/kernel';
 import { MIB } from '#storage/blob-store';
 import { FairQueue } from '#workspaces/state';
-import { runRedactionTask, type RedactionOutcome, type RedactionTask } from './plan-redaction.js';
+import { runRedactionTask, type RedactionOutcome, type RedactionTask } from './plan-redaction.worker.js';
 
 /** Size up to which the work takes a few milliseconds. */
 const SMALL_BYTES = 64 * 1024;
@@ -62,7 +62,7 @@ export class PlanRedactor implements OnApplicationShutdown {
   private runInThread(task: RedactionTask): Promise<RedactionOutcome> {
     this.pool ??= new Piscina({
       filename: WORKER,
-      name: 'redactInThread' satisfies keyof typeof import('./plan-redaction.worker.js'),
+      name: 'runRedactionTask' satisfies keyof typeof import('./plan-redaction.worker.js'),
       minThreads: 0,
       maxThreads: 1,
       idleTimeout: IDLE_MS,

@@ -1,4 +1,4 @@
-import type { CalendarDays } from '#api/json-api';
+import type { CalendarDays } from '#api/json-api/rules';
 import { FAILED_STATUSES, isFinal, type RunStatus } from '../runs/run-status.js';
 
 /** What became of a run. */

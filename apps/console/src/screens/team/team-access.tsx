@@ -182,6 +182,6 @@ const TeamAccess = (props: TeamProps) => {
 
 /** What the members of a team may do. */
 export const TeamAccessScreen = () => {
-  const shown = useShownTeam();
-  return shown && <TeamAccess {...shown} />;
+  const team = useShownTeam();
+  return team && <TeamAccess {...team} />;
 };

@@ -96,6 +96,6 @@ const TeamMembers = ({ organization, team }: TeamProps) => {
 
 /** Who is in a team. */
 export const TeamMembersScreen = () => {
-  const shown = useShownTeam();
-  return shown && <TeamMembers {...shown} />;
+  const team = useShownTeam();
+  return team && <TeamMembers {...team} />;
 };

@@ -54,6 +54,6 @@ const TeamNotifications = ({ organization, team }: TeamProps) => {
  * none of the triggers that teams can have.
  */
 export const TeamNotificationsScreen = () => {
-  const shown = useShownTeam();
-  return shown && <TeamNotifications {...shown} />;
+  const team = useShownTeam();
+  return team && <TeamNotifications {...team} />;
 };

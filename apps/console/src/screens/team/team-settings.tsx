@@ -105,6 +105,6 @@ const TeamSettings = (props: TeamProps) => {
 
 /** The name of a team, who sees it, and its deletion. */
 export const TeamSettingsScreen = () => {
-  const shown = useShownTeam();
-  return shown && <TeamSettings {...shown} />;
+  const team = useShownTeam();
+  return team && <TeamSettings {...team} />;
 };

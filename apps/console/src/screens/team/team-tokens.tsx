@@ -98,6 +98,6 @@ const TeamTokens = (props: TeamProps) => {
 
 /** What programs use to act with the access of a team. */
 export const TeamTokensScreen = () => {
-  const shown = useShownTeam();
-  return shown && <TeamTokens {...shown} />;
+  const team = useShownTeam();
+  return team && <TeamTokens {...team} />;
 };

@@ -9,7 +9,15 @@ import { FormDialog } from '../../components/form-dialog.js';
 import { ProjectSelect } from '../../components/project-select.js';
 import { SearchSelect, toOption, useSuggestionText } from '../../components/search-select.js';
 import { reportAndClose } from '../../toasts.js';
-import type { SetTarget } from './targets-card.js';
+
+export type SetTarget = {
+  readonly id: string;
+  readonly kind: TargetKind;
+  /** The id, if the person may not read the workspace or project. */
+  readonly name: string;
+  /** The number of workspaces that get the variables. */
+  readonly reach: number;
+};
 
 type DialogProps = {
   readonly organization: string;

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { TargetKind, VariableSetDocument } from '../../api/variable-sets.js';
+import type { VariableSetDocument } from '../../api/variable-sets.js';
 import { workspaceCountQuery } from '../../api/workspaces.js';
 import { Card } from '../../components/card.js';
 import { formatCount } from '../../components/counts.js';
@@ -12,18 +12,10 @@ import { lazyComponent } from '../../components/lazy-component.js';
 import type { RowActionsProps } from '../../components/row-actions.js';
 import { TextLink } from '../../components/text-link.js';
 import { NO_SET_CHANGE } from '../variable-sets/variable-set-words.js';
+import type { SetTarget } from './target-dialogs.js';
 
 const AddTargetDialog = lazyComponent(() => import('./target-dialogs.js'), 'AddTargetDialog');
 const RemoveTargetDialog = lazyComponent(() => import('./target-dialogs.js'), 'RemoveTargetDialog');
-
-export type SetTarget = {
-  readonly id: string;
-  readonly kind: TargetKind;
-  /** The id, if the person may not read the workspace or project. */
-  readonly name: string;
-  /** The number of workspaces that get the variables. */
-  readonly reach: number;
-};
 
 type CardProps = {
   readonly organization: string;

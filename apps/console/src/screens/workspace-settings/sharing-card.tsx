@@ -29,7 +29,7 @@ const useSharingForm = ({ organization, workspace }: WorkspaceCardProps) => {
     change.mutate(former, { onSuccess: () => finish('The former settings are back.') });
   const save = (): void =>
     change.mutate(
-      { sharing: form.values.sharing, named: [] },
+      { sharing: form.values.sharing, consumers: [] },
       { onSuccess: (former) => finish('Saved.', () => restore(former)) },
     );
   return { ...form, fields: [], isChanged: form.values.sharing !== present, present, save };
@@ -39,7 +39,7 @@ const useSharingForm = ({ organization, workspace }: WorkspaceCardProps) => {
 export const SharingCard = ({ organization, workspace }: WorkspaceCardProps) => {
   const form = useSharingForm({ organization, workspace });
   const { data } = useInfiniteQuery(namedConsumersQuery(organization, workspace.data));
-  const named = data?.pages[0]?.meta.pagination['total-count'] ?? 0;
+  const consumerCount = data?.pages[0]?.meta.pagination['total-count'] ?? 0;
   const { name, permissions } = workspace.data.attributes;
   return (
     <SettingsCard title="Remote state sharing" form={form} canChange={permissions['can-update']} reason={CHANGERS}>
@@ -51,9 +51,9 @@ export const SharingCard = ({ organization, workspace }: WorkspaceCardProps) => 
         value={form.values.sharing}
         onChange={(value) => form.enter({ sharing: value as StateSharing })}
       />
-      {form.isChanged && form.values.sharing !== 'names' && named > 0 && (
+      {form.isChanged && form.values.sharing !== 'names' && consumerCount > 0 && (
         <Alert color="yellow" variant="light" role="status">
-          The list of {formatCount(named, 'workspace')} becomes empty.
+          The list of {formatCount(consumerCount, 'workspace')} becomes empty.
         </Alert>
       )}
       {form.present === 'names' && <ConsumerList organization={organization} workspace={workspace} />}
