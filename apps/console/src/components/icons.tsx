@@ -137,6 +137,7 @@ export const RegistryIcon = defineIcon(
     <path d="M7 7.5h.01M7 17h.01" />
   </>,
 );
+export const ProjectIcon = defineIcon(<path d="M4 6h5l2 3h9v10H4z" />);
 export const SettingsIcon = defineIcon(
   <>
     <path d="M4 7h9m6 0h1M4 17h1m6 0h9" />

@@ -5,6 +5,7 @@ import {
   AuditTrailIcon,
   BellIcon,
   HomeIcon,
+  ProjectIcon,
   RegistryIcon,
   RunIcon,
   SettingsIcon,
@@ -30,6 +31,7 @@ export type NavigationEntry = {
 const NAVIGATION: readonly NavigationEntry[] = [
   // One screen a line. Home has the address of the organization.
   { label: 'Home', path: '', icon: HomeIcon, key: 'h' },
+  { label: 'Projects', path: 'projects', icon: ProjectIcon, key: 'j' },
   { label: 'Workspaces', path: 'workspaces', icon: WorkspaceIcon, key: 'w' },
   { label: 'Runs', path: 'runs', icon: RunIcon, key: 'u' },
   { label: 'Teams', path: 'teams', icon: TeamIcon, key: 't' },
