@@ -132,63 +132,77 @@ type ScheduledJobDependencies = {
   readonly encryptionKeys: EncryptionKeys;
 };
 
-/** Returns the jobs that send notifications and delete old ones. */
-const createNotificationJobs = (
-  { store: { database }, clock, encryptionKeys }: Pick<ScheduledJobDependencies, 'store' | 'clock' | 'encryptionKeys'>,
-  { outboundPrivateHosts, publicUrl, smtp }: Pick<Settings, 'outboundPrivateHosts' | 'publicUrl' | 'smtp'>,
-): readonly ScheduledJob[] => {
-  const fetch = createDestinationFetch(outboundPrivateHosts);
-  const mailer = smtp && createMailer(smtp);
-  return [
-    createNotificationDeliveriesJob({ database, clock, encryptionKeys, publicUrl, fetch, mailer, random: Math.random }),
-    createNotificationRetentionJob(database, clock),
-  ];
-};
+type JobSettings = Pick<
+  Settings,
+  | 'edition'
+  | 'logLimit'
+  | 'retentionCheckMs'
+  | 'softDeletedDays'
+  | 'sessions'
+  | 'outboundPrivateHosts'
+  | 'publicUrl'
+  | 'smtp'
+>;
 
-/** Returns the jobs that depend on time. The hosted edition has no data retention. */
-export const createScheduledJobs = (
-  { store, forgetting, blobs, clock, ids, logger, encryptionKeys }: ScheduledJobDependencies,
-  {
-    edition,
-    logLimit,
-    retentionCheckMs,
-    softDeletedDays,
-    sessions: { idleMinutes },
-    outboundPrivateHosts,
-    publicUrl,
-    smtp,
-  }: Pick<
-    Settings,
-    | 'edition'
-    | 'logLimit'
-    | 'retentionCheckMs'
-    | 'softDeletedDays'
-    | 'sessions'
-    | 'outboundPrivateHosts'
-    | 'publicUrl'
-    | 'smtp'
-  >,
-): readonly ScheduledJob[] => [
-  createLogFormatJob(store.database, logger),
-  createViewUpgradeJob({ store, clock, logger }, views),
-  createNameErasureJob(forgetting),
-  createPruningJob(store.database, clock),
-  ...(edition === 'hosted'
+/** Returns the jobs that apply data retention. The hosted edition has none. */
+const createRetentionJobs = (
+  { store, clock, ids }: ScheduledJobDependencies,
+  { edition, retentionCheckMs, softDeletedDays }: JobSettings,
+): readonly ScheduledJob[] =>
+  edition === 'hosted'
     ? []
     : [
         createRetentionJob(store, clock, ids, retentionCheckMs),
         createExpiryJob(store, clock, ids, { everyMs: retentionCheckMs, days: softDeletedDays }),
-      ]),
+      ];
+
+/** Returns the jobs that store or delete files, and those that delete what never got its file. */
+const createFileJobs = (
+  { store, blobs, clock, ids, encryptionKeys }: ScheduledJobDependencies,
+  { logLimit }: JobSettings,
+): readonly ScheduledJob[] => [
   createAbandonedUploadsJob(store.database, blobs, clock),
   createDeferredDeletionsJob(store.database, blobs),
   createDeletedProvidersJob(store),
   createEndedLogsJob(createRunLogs(store, { blobs, encryptionKeys, logLimit })),
   createAbandonedStateVersionsJob(store, clock, ids),
-  createEndedSessionsJob({ store, clock, ids, idleMinutes }),
-  createInvitedAccountsJob({ store, ids }),
-  createExpiredWorkloadTokensJob({ store, clock, ids }),
-  createProviderAccessJob({ store, clock, ids }),
-  createWaitingRemoteRunsJob(store.database, clock, logger),
-  createAccountMailsJob({ store, clock, logger, mailer: smtp && createMailer(smtp), publicUrl, random: Math.random }),
-  ...createNotificationJobs({ store, clock, encryptionKeys }, { publicUrl, outboundPrivateHosts, smtp }),
 ];
+
+/** Returns the jobs that send mails and notifications, and delete old notifications. */
+const createMessageJobs = (
+  { store, clock, logger, encryptionKeys }: ScheduledJobDependencies,
+  { outboundPrivateHosts, publicUrl, smtp }: JobSettings,
+): readonly ScheduledJob[] => {
+  const { database } = store;
+  const { random } = Math;
+  const fetch = createDestinationFetch(outboundPrivateHosts);
+  const mailer = smtp && createMailer(smtp);
+  return [
+    createAccountMailsJob({ store, clock, logger, mailer, publicUrl, random }),
+    createNotificationDeliveriesJob({ database, clock, encryptionKeys, publicUrl, fetch, mailer, random }),
+    createNotificationRetentionJob(database, clock),
+  ];
+};
+
+/** Returns the jobs that depend on time. */
+export const createScheduledJobs = (
+  dependencies: ScheduledJobDependencies,
+  settings: JobSettings,
+): readonly ScheduledJob[] => {
+  const { store, forgetting, clock, ids, logger } = dependencies;
+  const { idleMinutes } = settings.sessions;
+  return [
+    createLogFormatJob(store.database, logger),
+    createViewUpgradeJob({ store, clock, logger }, views),
+    createNameErasureJob(forgetting),
+    createPruningJob(store.database, clock),
+    ...createRetentionJobs(dependencies, settings),
+    ...createFileJobs(dependencies, settings),
+    createEndedSessionsJob({ store, clock, ids, idleMinutes }),
+    createInvitedAccountsJob({ store, ids }),
+    createExpiredWorkloadTokensJob({ store, clock, ids }),
+    createProviderAccessJob({ store, clock, ids }),
+    createWaitingRemoteRunsJob(store.database, clock, logger),
+    ...createMessageJobs(dependencies, settings),
+  ];
+};

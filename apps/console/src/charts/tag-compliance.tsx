@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import type { LinkProps } from '@tanstack/react-router';
 import { tagComplianceQuery } from '../api/statistics.js';
 import { formatCount } from '../components/counts.js';
 import { LoadingLines, QueryState } from '../components/states.js';
@@ -13,6 +14,23 @@ const LEGEND: readonly LegendEntry[] = [
   { label: 'With a value for each reserved key', color: 'applied' },
   { label: 'Without', color: 'failed' },
 ];
+
+/** Returns the link to the workspaces of a project that lack a value. */
+const linkToGaps = (organization: string, project: string): LinkProps => ({
+  to: '/$organization/workspaces',
+  params: { organization },
+  search: { project, gaps: 'true' },
+});
+
+const NoReservedKey = ({ organization }: { readonly organization: string }) => (
+  <>
+    No tag key is reserved.{' '}
+    <TextLink to="/$organization/tags/reserved" params={{ organization }} underline="always">
+      Reserve a key
+    </TextLink>{' '}
+    that each workspace should have.
+  </>
+);
 
 /** Shows how many workspaces of each project have a value for each reserved tag key. */
 export const TagComplianceChart = ({ organization }: { readonly organization: string }) => {
@@ -29,13 +47,7 @@ export const TagComplianceChart = ({ organization }: { readonly organization: st
             legend={LEGEND}
             empty={
               keys === 0 ? (
-                <>
-                  No tag key is reserved.{' '}
-                  <TextLink to="/$organization/tags/reserved" params={{ organization }} underline="always">
-                    Reserve a key
-                  </TextLink>{' '}
-                  that each workspace should have.
-                </>
+                <NoReservedKey organization={organization} />
               ) : workspaces === 0 ? (
                 'You may read no workspace.'
               ) : null
@@ -46,11 +58,7 @@ export const TagComplianceChart = ({ organization }: { readonly organization: st
             }
             rows={projects.map(({ id, name, workspaces: all, gaps: lacking }) => ({
               id,
-              link: {
-                to: '/$organization/workspaces',
-                params: { organization },
-                search: { project: id, gaps: 'true' },
-              },
+              link: linkToGaps(organization, id),
               cells: [name, all.toLocaleString(), lacking.toLocaleString(), formatPercent(all - lacking, all)],
             }))}
           >
@@ -59,11 +67,7 @@ export const TagComplianceChart = ({ organization }: { readonly organization: st
               bars={bars.map(({ id, name, workspaces: all, gaps: lacking }) => ({
                 id,
                 label: name,
-                link: {
-                  to: '/$organization/workspaces',
-                  params: { organization },
-                  search: { project: id, gaps: 'true' },
-                },
+                link: linkToGaps(organization, id),
                 parts: [
                   { color: 'applied', value: all - lacking },
                   { color: 'failed', value: lacking },

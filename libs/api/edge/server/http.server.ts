@@ -187,6 +187,16 @@ const addFilters = (
   app.useGlobalFilters(catchAll, new SignInRequiredFilter());
 };
 
+/** Traces, measures and logs all requests, also those that later hooks refuse. */
+const addObservers = (
+  fastify: FastifyInstance,
+  { tls, requestLog, version }: Required<Pick<HttpServerOptions, 'tls' | 'requestLog' | 'version'>>,
+): void => {
+  collectProcessMetrics(version);
+  traceRequests(fastify, { scheme: tls ? 'https' : 'http' });
+  observeRequests(fastify, [requestMetrics, ...(requestLog ? [requestLog] : [])]);
+};
+
 /** Creates an HTTP server for these modules. It does not listen yet. */
 export const createHttpServer = async (
   root: Type | DynamicModule,
@@ -210,9 +220,7 @@ export const createHttpServer = async (
   const authenticator = findOnce(() => app.get<Authenticator, Authenticator>(Authenticator, { strict: false }));
   const delayOf = createDelaySource(findOnce(() => app.get<Database, Database>(Database, { strict: false })));
   addPublicUrls(fastify, publicOrigin);
-  collectProcessMetrics(version);
-  traceRequests(fastify, { scheme: tls ? 'https' : 'http' });
-  observeRequests(fastify, [requestMetrics, ...(requestLog ? [requestLog] : [])]);
+  addObservers(fastify, { tls, requestLog, version });
   await setSecurityHeaders(fastify, { requiresTls: tls !== null && !isLocalhost });
   addCommonHeaders(fastify);
   guardConnections(fastify, trustedProxies, limits, { delayOf, chooseRequestId });

@@ -67,6 +67,22 @@ const VariableFields = ({ form }: FormProps) => {
   );
 };
 
+/** What a run that can be applied has besides. */
+const ApplyFields = ({ form }: FormProps) => (
+  <>
+    <Checkbox
+      label="Save the plan"
+      description="The plan does not lock the workspace. It is locked when a person confirms the run."
+      {...form.checkbox('save-plan')}
+    />
+    <Checkbox
+      label="Apply even without changes"
+      description="Writes the state again, for example with a new version of Terraform."
+      {...form.checkbox('allow-empty-apply')}
+    />
+  </>
+);
+
 const describeVersion = ({ id, attributes }: ConfigurationVersion): string => {
   const { 'uploaded-at': uploaded } = attributes['status-timestamps'];
   return [
@@ -123,20 +139,7 @@ export const NewRunOptions = ({ form, configurations, upload }: OptionsProps) =>
           {...form.text('terraform-version')}
         />
       )}
-      {!isPlanOnly && (
-        <>
-          <Checkbox
-            label="Save the plan"
-            description="The plan does not lock the workspace. It is locked when a person confirms the run."
-            {...form.checkbox('save-plan')}
-          />
-          <Checkbox
-            label="Apply even without changes"
-            description="Writes the state again, for example with a new version of Terraform."
-            {...form.checkbox('allow-empty-apply')}
-          />
-        </>
-      )}
+      {!isPlanOnly && <ApplyFields form={form} />}
       {kind !== 'refresh' && (
         <Checkbox
           label="Read the real resources first"
