@@ -253,6 +253,7 @@ describe('the palette', () => {
     await page.getByRole('option', { name: 'New team', selected: true }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'New team' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/app/acme/teams');
     await page.context().close();
   });
 
@@ -263,7 +264,8 @@ describe('the palette', () => {
     await page.keyboard.type('IP allow');
     await page.getByRole('option', { name: 'Settings: IP allowlist', selected: true }).waitFor();
     await page.keyboard.press('Enter');
-    await page.waitForURL(/settings\/ip-allowlist$/);
+    await page.getByRole('heading', { level: 1, name: 'IP allowlist' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/app/acme/settings/ip-allowlist');
     await page.context().close();
   });
 });

@@ -23,7 +23,7 @@ let owner: string;
 let reader: string;
 let writer: string;
 let workspace: string;
-let workspace: string;
+let destination: string;
 
 const upload = async (state: TestStateFile, id = workspace): Promise<void> => {
   expectStatus(await server.post(`/api/v2/workspaces/${id}/actions/lock`), 200);
@@ -47,13 +47,13 @@ beforeAll(async () => {
   await upload(first);
   const outputs = outputsWith('10.1.0.0/16', NEW_SECRET);
   await upload(stateFile({ serial: 2, lineage: first.lineage, outputs, names: ['vpc', 'subnet'] }));
-  workspace = await makeWorkspace(server, 'acme', 'moved');
+  destination = await makeWorkspace(server, 'acme', 'moved');
   const writers = await makeTeam(server, 'acme', 'writers');
-  await grantWorkspaceAccess(server, writers, workspace, 'write');
+  await grantWorkspaceAccess(server, writers, destination, 'write');
   writer = (await makeMember(server, 'acme', 'wendy', [writers])).id;
   const team = await makeTeam(server, 'acme', 'readers');
   await grantWorkspaceAccess(server, team, workspace, 'read');
-  await grantWorkspaceAccess(server, team, workspace, 'read');
+  await grantWorkspaceAccess(server, team, destination, 'read');
   reader = (await makeMember(server, 'acme', 'rita', [team])).id;
 });
 
@@ -132,9 +132,9 @@ describe('the state of a workspace', () => {
     return dialog;
   };
   const readCurrent = async () =>
-    expectStatus(await server.get(`/api/v2/workspaces/${workspace}/current-state-version`), 200).body.data;
+    expectStatus(await server.get(`/api/v2/workspaces/${destination}/current-state-version`), 200).body.data;
   const isLocked = async (): Promise<boolean> =>
-    expectStatus(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data.attributes.locked;
+    expectStatus(await server.get(`/api/v2/workspaces/${destination}`), 200).body.data.attributes.locked;
 
   it('is uploaded by a member with write access, who leaves the workspace unlocked', async () => {
     const page = await openConsole(browser, server, { user: writer, path: '/app/acme/workspaces/moved/state' });
@@ -223,13 +223,13 @@ describe('the state of a workspace', () => {
   });
 
   it('stays behind the lock of another person', async () => {
-    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+    expectStatus(await server.post(`/api/v2/workspaces/${destination}/actions/lock`), 200);
     const page = await openConsole(browser, server, { user: writer, path: '/app/acme/workspaces/moved/states' });
     const button = page.getByRole('button', { name: 'Upload a state' });
     await button.focus();
     await page.getByRole('tooltip', { name: /The workspace is locked by admin/ }).waitFor();
     expect(await button.getAttribute('aria-disabled')).toBe('true');
-    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+    expectStatus(await server.post(`/api/v2/workspaces/${destination}/actions/unlock`), 200);
     await page.context().close();
   });
 

@@ -154,6 +154,7 @@ describe('a screen that was opened while the server was away', () => {
     await page.getByText('Loading failed').waitFor();
     await connection.mend();
     await page.getByRole('heading', { level: 1, name: 'Audit trail' }).waitFor();
+    expect(await page.getByText('Loading failed').count()).toBe(0);
     await connection.close();
   });
 });
