@@ -9,10 +9,8 @@ type Sources = Readonly<Record<string, string>>;
 const REMAINING: readonly string[] = [
   'apps/console/src/layout <-> apps/console/src/palette',
   'apps/console/src/screens/access <-> apps/console/src/screens/teams',
-  'apps/console/src/screens/ip-allowlist <-> apps/console/src/screens/people',
   'apps/console/src/screens/people <-> apps/console/src/screens/tokens',
   'apps/console/src/screens/reserved-keys <-> apps/console/src/screens/tags',
-  'apps/console/src/screens/team <-> apps/console/src/screens/teams',
   'apps/console/src/screens/teams <-> apps/console/src/screens/why-access',
   'libs/activity/notifications/configurations <-> libs/activity/notifications/deliveries',
   'libs/identity/people/authentication-tokens <-> libs/identity/people/teams',

@@ -1,5 +1,6 @@
 import { organizationRoute, organizationSettingsRoute, rootRoute, teamRoute, workspaceRoute } from './parent-routes.js';
-import { agentPoolRoute, agentPoolsRoute } from './screens/agent-pools/agent-pools.routes.js';
+import { agentPoolRoute } from './screens/agent-pool/agent-pool.routes.js';
+import { agentPoolsRoute } from './screens/agent-pools/agent-pools.routes.js';
 import {
   changesRoute,
   ownTokensRoute,
@@ -42,7 +43,8 @@ import {
   teamTokensRoute,
 } from './screens/team/team.routes.js';
 import { accessRoute, teamsRoute, whyRoute } from './screens/teams/teams.routes.js';
-import { variableSetRoute, variableSetsRoute } from './screens/variable-sets/variable-sets.routes.js';
+import { variableSetRoute } from './screens/variable-set/variable-set.routes.js';
+import { variableSetsRoute } from './screens/variable-sets/variable-sets.routes.js';
 import { workspaceNotificationsRoute } from './screens/workspace-notifications/workspace-notifications.routes.js';
 import { workspaceOverviewRoute } from './screens/workspace-overview/workspace-overview.routes.js';
 import {

@@ -1,4 +1,4 @@
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import type { EncryptionKeys } from '#platform/encryption';
 import { Clock } from '#platform/kernel';
@@ -31,7 +31,7 @@ import { PlansController } from './phases/plans.controller.js';
 import { RunEventsController } from './run-events/run-events.controller.js';
 import { RunStatisticsController } from './statistics/run-statistics.controller.js';
 import { RunTokensController } from './run-tokens/run-tokens.controller.js';
-import { RunLogLinks } from './logs/run-logs.links.js';
+import { RunLogLinks } from './runs/run-logs.links.js';
 import { LOGS_PURPOSE, RunLogs } from './logs/run-logs.service.js';
 import { RunLogsController } from './logs/run-logs.controller.js';
 import { RunFiles } from './run-files/run.files.js';
@@ -125,10 +125,27 @@ const SERVICES = [
   PlanRedactor,
 ];
 
+/** Provides the signed links to configurations, plan documents and logs. */
+const provideLinks = ({ encryptionKeys, publicUrl }: RunsOptions): readonly Provider[] => {
+  const provide = <T>(links: Type<T>, create: (sign: (purpose: string) => SignedLinks) => T): Provider => ({
+    provide: links,
+    useFactory: (clock: Clock) => create((purpose) => new SignedLinks(encryptionKeys, purpose, clock)),
+    inject: [Clock],
+  });
+  return [
+    provide(
+      ConfigurationLinks,
+      (sign) => new ConfigurationLinks(publicUrl, sign('configuration upload'), sign('configuration download')),
+    ),
+    provide(PlanDocumentLinks, (sign) => new PlanDocumentLinks(publicUrl, sign('plan document'))),
+    provide(RunLogLinks, (sign) => new RunLogLinks(publicUrl, sign('run log'))),
+  ];
+};
+
 @Module({})
 export class RunsModule {
-  static with({ blobs, encryptionKeys, publicUrl, logLimit }: RunsOptions): DynamicModule {
-    const encrypted = new EncryptedBlobs(blobs, encryptionKeys);
+  static with(options: RunsOptions): DynamicModule {
+    const encrypted = new EncryptedBlobs(options.blobs, options.encryptionKeys);
     return {
       module: RunsModule,
       // Workspaces show their current runs through a port that they declare; they do not import this module.
@@ -137,36 +154,14 @@ export class RunsModule {
       controllers: CONTROLLERS,
       providers: [
         ...SERVICES,
+        ...provideLinks(options),
         { provide: ConfigurationFiles, useValue: new ConfigurationFiles(encrypted) },
         {
-          provide: ConfigurationLinks,
-          useFactory: (clock: Clock) => {
-            const linksFor = (purpose: string) => new SignedLinks(encryptionKeys, purpose, clock);
-            return new ConfigurationLinks(
-              publicUrl,
-              linksFor('configuration upload'),
-              linksFor('configuration download'),
-            );
-          },
-          inject: [Clock],
-        },
-        {
           provide: RunLogs,
-          useFactory: (store: EventStore) => createRunLogs(store, { blobs, encryptionKeys, logLimit }),
+          useFactory: (store: EventStore) => createRunLogs(store, options),
           inject: [EventStore],
         },
         { provide: RunFiles, useValue: new RunFiles(encrypted) },
-        {
-          provide: PlanDocumentLinks,
-          useFactory: (clock: Clock) =>
-            new PlanDocumentLinks(publicUrl, new SignedLinks(encryptionKeys, 'plan document', clock)),
-          inject: [Clock],
-        },
-        {
-          provide: RunLogLinks,
-          useFactory: (clock: Clock) => new RunLogLinks(publicUrl, new SignedLinks(encryptionKeys, 'run log', clock)),
-          inject: [Clock],
-        },
         { provide: CurrentRuns, useExisting: RunRenderer },
         RunVariables,
       ],

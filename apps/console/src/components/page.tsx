@@ -1,7 +1,7 @@
 import { Breadcrumbs, Group, Stack, Text, Title } from '@mantine/core';
 import { useLocation } from '@tanstack/react-router';
 import { useEffect, useRef, type ReactNode } from 'react';
-import { useBreadcrumbs } from '../layout/breadcrumbs.js';
+import { useBreadcrumbs } from './breadcrumbs.js';
 import { LongText } from './long-text.js';
 import { TextLink } from './text-link.js';
 import classes from './page.module.css';

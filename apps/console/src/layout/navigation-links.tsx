@@ -1,7 +1,7 @@
 import { Stack } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useShortcut } from '../shortcuts/shortcuts.js';
-import { getScreenPath, useNavigation, type NavigationEntry } from './navigation.js';
+import { getScreenPath, useNavigation, type NavigationEntry } from '../navigation.js';
 import classes from './layout.module.css';
 
 type EntryProps = { readonly entry: NavigationEntry; readonly organization: string };

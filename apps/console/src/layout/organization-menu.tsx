@@ -4,7 +4,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { organizationsQuery } from '../api/organizations.js';
 import { CheckIcon, OrganizationIcon } from '../components/icons.js';
 import type { MenuProps } from '../components/menu-button.js';
-import { getOrganizationPath } from './navigation.js';
+import { getOrganizationPath } from '../navigation.js';
 import classes from './layout.module.css';
 
 /** Leads to the first screens of the organizations. */

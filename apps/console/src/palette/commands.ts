@@ -17,7 +17,7 @@ import {
 } from '../components/icons.js';
 import { COLOR_SCHEMES } from '../layout/color-schemes.js';
 import { useOpenDialog } from '../layout/dialogs.js';
-import { getScreenPath, useNavigation } from '../layout/navigation.js';
+import { getScreenPath, useNavigation } from '../navigation.js';
 import { signOut } from '../api/sign-out.js';
 import { WORKSPACE_TABS } from '../screens/workspace/tabs.js';
 import type { Command } from '../components/command.js';

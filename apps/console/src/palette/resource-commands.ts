@@ -6,7 +6,7 @@ import { providerSuggestionsQuery } from '../api/registry.js';
 import { teamSuggestionsQuery } from '../api/teams.js';
 import { workspaceSuggestionsQuery } from '../api/workspaces.js';
 import { OrganizationIcon, RegistryIcon, TeamIcon, UserIcon, WorkspaceIcon } from '../components/icons.js';
-import { getOrganizationPath } from '../layout/navigation.js';
+import { getOrganizationPath } from '../navigation.js';
 import type { Command } from '../components/command.js';
 
 const MAX_ORGANIZATIONS = 6;

@@ -2,7 +2,7 @@
  * The output of a plan or an apply. Clients read it with a STX as the first byte and, when the phase has ended, an ETX as
  * the last byte. Neither is stored: the log of every ended phase is complete, however its executor stopped.
  */
-import { toApplyPhase, toPlanPhase, type PhaseStatus, type StatusTimestamps } from '../runs/phases.js';
+import { toApplyPhase, toPlanPhase, type PhaseName, type PhaseStatus, type StatusTimestamps } from '../runs/phases.js';
 import type { RunStatus } from '../runs/run-status.js';
 
 const STX = 0x02;
@@ -24,8 +24,6 @@ const CHUNK_BYTES = 64 * 1024;
 
 /** A log of appends that are a few bytes long is cut too. */
 export const MAX_CHUNKS = 20_000;
-
-export type PhaseName = 'plan' | 'apply';
 
 /** Returns the status of the phase of a run. */
 export const getPhaseStatus = (
@@ -79,13 +77,13 @@ const findCut = (output: Buffer, room: number, endsLine: boolean): number | null
   return firstEnd < 0 ? null : firstEnd + 1;
 };
 
-export type LogPart = { readonly content: Buffer; readonly isJson: boolean; readonly isCut: boolean };
+type LimitedOutput = { readonly content: Buffer; readonly isJson: boolean; readonly isCut: boolean };
 
 /**
  * Returns what to store of output that follows the end of a log. Beyond the limit only the line that has begun is stored,
  * so that each JSON line stays valid, and then a mark. A line that exceeds the limit by more than one append is cut.
  */
-export const limitOutput = (log: LogEnd, output: Buffer, limit: number): LogPart => {
+export const limitOutput = (log: LogEnd, output: Buffer, limit: number): LimitedOutput => {
   const isJson = log.chunks === 0 ? output[0] === BRACE : log.isJson;
   const isFull = log.chunks + Math.ceil(output.length / CHUNK_BYTES) >= MAX_CHUNKS;
   if (!isFull && log.end + output.length <= limit) return { content: output, isJson, isCut: false };
@@ -106,7 +104,7 @@ export type LogChunk = {
 };
 
 /** Splits output that follows the end of a log into chunks to store. */
-export const splitIntoChunks = (log: LogEnd, { content, isJson, isCut }: LogPart): readonly LogChunk[] =>
+export const splitIntoChunks = (log: LogEnd, { content, isJson, isCut }: LimitedOutput): readonly LogChunk[] =>
   Array.from({ length: Math.ceil(content.length / CHUNK_BYTES) }, (_, index) => {
     const offset = index * CHUNK_BYTES;
     const piece = content.subarray(offset, offset + CHUNK_BYTES);

@@ -5,7 +5,7 @@ import { badRequest } from '#platform/kernel';
 import { ConfigureRoute, CurrentActor, getClientAddress, Public, type Actor } from '#api/access';
 import { limitUpload, readBytes } from '#storage/blob-store';
 import { MAX_APPEND_BYTES } from './run-log.js';
-import { RunLogLinks, toLogTarget } from './run-logs.links.js';
+import { RunLogLinks, toLogTarget } from '../runs/run-logs.links.js';
 import { RunLogs, type AppendedLog } from './run-logs.service.js';
 
 /** Bytes that a client can request at once. go-tfe requests at most 64 KiB. */

@@ -1,10 +1,10 @@
 import { notFound, sql, type Sql } from '#platform/kernel';
 import { requireCurrentAccess, selectRangesOfLink, type Actor, type PermissionScope } from '#api/access';
 import type { Database } from '#platform/postgres';
-import type { StatusTimestamps } from '../runs/phases.js';
+import type { PhaseName, StatusTimestamps } from '../runs/phases.js';
 import type { RunStatus } from '../runs/run-status.js';
 import { canExecute, RUN_JOINS } from '../runs/runs.queries.js';
-import { hasEnded, getPhaseStatus, type LogChunk, type LogEnd, type LogRange, type PhaseName } from './run-log.js';
+import { hasEnded, getPhaseStatus, type LogChunk, type LogEnd, type LogRange } from './run-log.js';
 
 /** The run of a log, and the end of its chunks; null if there are none. */
 export type RunForLog = PermissionScope & {

@@ -6,6 +6,8 @@ import { readBytes } from '#storage/blob-store';
 import type { EventStore } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import type { RunFileKind, RunFiles } from '../run-files/run.files.js';
+import type { PhaseName } from '../runs/phases.js';
+import type { LogTarget } from '../runs/run-logs.links.js';
 import {
   EMPTY_LOG,
   getPhaseStatus,
@@ -16,7 +18,6 @@ import {
   toOutputRange,
   type LogEnd,
   type LogRange,
-  type PhaseName,
 } from './run-log.js';
 import {
   deleteChunks,
@@ -33,9 +34,6 @@ import {
 export const LOGS_PURPOSE = 'run logs';
 
 const FILES: Readonly<Record<PhaseName, RunFileKind>> = { plan: 'plan-log', apply: 'apply-log' };
-
-/** The log of a phase. `phase` is the id of the plan or the apply. */
-export type LogTarget = { readonly run: string; readonly phase: string; readonly name: PhaseName };
 
 export type AppendedLog = {
   /** Bytes of output that the server has, which is the offset of the next append. */

@@ -3,7 +3,7 @@ import { CurrentActor, type Actor } from '#api/access';
 import { Database } from '#platform/postgres';
 import { renderDocument, type Document } from '#api/json-api';
 import { renderPlan, toRunId } from '../runs/runs.document.js';
-import { RunLogLinks } from '../logs/run-logs.links.js';
+import { RunLogLinks } from '../runs/run-logs.links.js';
 import { findRun } from '../runs/runs.queries.js';
 
 @Controller('api/v2')

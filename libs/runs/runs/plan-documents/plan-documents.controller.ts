@@ -19,7 +19,7 @@ import { ReadRecorder, releaseOnceRecorded } from '#api/reads';
 import { checkContentLength, limitUpload, MIB, readBytes } from '#storage/blob-store';
 import { Database } from '#platform/postgres';
 import { getPhaseStatus, hasEnded } from '../logs/run-log.js';
-import type { LinkRecipient } from '../logs/run-logs.links.js';
+import type { LinkRecipient } from '../runs/run-logs.links.js';
 import type { PlanOutputRead } from '../reads.events.js';
 import { RunFiles, type PlanDocumentKind } from '../run-files/run.files.js';
 import { toRunId } from '../runs/runs.document.js';

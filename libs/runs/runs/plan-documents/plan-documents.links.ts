@@ -1,7 +1,7 @@
 import { createEventContext, type Actor } from '#api/access';
 import type { SignedLinks } from '#storage/blob-store';
 import { PLAN_DOCUMENTS, type PlanDocumentKind } from '../run-files/run.files.js';
-import type { LinkRecipient } from '../logs/run-logs.links.js';
+import type { LinkRecipient } from '../runs/run-logs.links.js';
 
 /** Clients follow the redirect at once. */
 const LIFETIME_MS = 60 * 1000;

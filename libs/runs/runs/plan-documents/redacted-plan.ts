@@ -4,7 +4,7 @@
  * that terraform marks as sensitive. Members that are not listed here are left out, so that a later version of terraform
  * adds nothing by itself.
  */
-type JsonObject = Readonly<Record<string, unknown>>;
+type PlanObject = Readonly<Record<string, unknown>>;
 
 /** Thrown if the documents do not fit together. Its message is for the executor. */
 export class UnusablePlanError extends Error {
@@ -56,12 +56,12 @@ const SCHEMAS_BY_MODE: Readonly<Record<string, string>> = {
 };
 
 /** An exact number is an object of JSON.rawJSON. */
-const isObject = (value: unknown): value is JsonObject =>
+const isObject = (value: unknown): value is PlanObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value);
 
-const listObjects = (value: unknown): readonly JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+const listObjects = (value: unknown): readonly PlanObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-const pick = (value: JsonObject, members: readonly string[]): Record<string, unknown> =>
+const pick = (value: PlanObject, members: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(members.filter((member) => Object.hasOwn(value, member)).map((member) => [member, value[member]]));
 
 /** Returns whether a structure of marks has a mark anywhere. */
@@ -110,7 +110,7 @@ const redactUnknown = (unknown: unknown, marks: unknown): unknown => {
 const getPart = (value: unknown, path: readonly (string | number)[]): unknown => path.reduce(getMember, value);
 
 /** Redacts a change of a resource or an output. */
-export const redactChange = (change: JsonObject): JsonObject => {
+export const redactChange = (change: PlanObject): PlanObject => {
   const { before, after, before_sensitive: beforeMarks, after_sensitive: afterMarks } = change;
   const hasChanged = (path: readonly (string | number)[]): boolean =>
     JSON.stringify(getPart(before, path)) !== JSON.stringify(getPart(after, path));
@@ -126,19 +126,19 @@ export const redactChange = (change: JsonObject): JsonObject => {
   };
 };
 
-const redactResource = (resource: JsonObject): JsonObject => ({
+const redactResource = (resource: PlanObject): PlanObject => ({
   ...pick(resource, RESOURCE_MEMBERS),
   change: redactChange(isObject(resource['change']) ? resource['change'] : {}),
 });
 
-const redactAction = (action: JsonObject): JsonObject => ({
+const redactAction = (action: PlanObject): PlanObject => ({
   ...pick(action, ACTION_MEMBERS),
   config_values: redactValue(action['config_values'] ?? null, action['config_sensitive'], () => REDACTED),
 });
 
 type SchemaUse = { readonly provider: string; readonly kind: string; readonly type: string };
 
-const listSchemaUses = (plan: JsonObject): readonly SchemaUse[] => {
+const listSchemaUses = (plan: PlanObject): readonly SchemaUse[] => {
   const deferred = listObjects(plan['deferred_changes']).flatMap(({ resource_change: resource }) =>
     isObject(resource) ? [resource] : [],
   );
@@ -159,8 +159,8 @@ const listSchemaUses = (plan: JsonObject): readonly SchemaUse[] => {
 
 /** Returns the schemas that the plan uses. The CLI stops with an error if one of them is missing. */
 const selectSchemas = (
-  plan: JsonObject,
-  schemas: JsonObject,
+  plan: PlanObject,
+  schemas: PlanObject,
 ): Record<string, Record<string, Record<string, unknown>>> => {
   const selected: Record<string, Record<string, Record<string, unknown>>> = {};
   for (const { provider, kind, type } of listSchemaUses(plan)) {
@@ -175,19 +175,19 @@ const selectSchemas = (
   return selected;
 };
 
-const requireVersion = (document: JsonObject, name: string): string => {
+const requireVersion = (document: PlanObject, name: string): string => {
   const version = document['format_version'];
   if (typeof version === 'string') return version;
   throw new UnusablePlanError(`${name} has no format_version`);
 };
 
-export const requireJsonObject = (document: unknown, name: string): JsonObject => {
+export const requireJsonObject = (document: unknown, name: string): PlanObject => {
   if (isObject(document)) return document;
   throw new UnusablePlanError(`${name} is not a JSON object`);
 };
 
 /** Returns the redacted plan. Throws UnusablePlanError. */
-export const buildRedactedPlan = (plan: JsonObject, schemas: JsonObject): JsonObject => ({
+export const buildRedactedPlan = (plan: PlanObject, schemas: PlanObject): PlanObject => ({
   plan_format_version: requireVersion(plan, 'json-output'),
   provider_format_version: requireVersion(schemas, 'json-schema'),
   provider_schemas: selectSchemas(plan, schemas),

@@ -1,6 +1,8 @@
 import type { Timestamp } from '#platform/kernel';
 import { isFinal, type RunStatus } from './run-status.js';
 
+export type PhaseName = 'plan' | 'apply';
+
 /** The time at which a run reached each status. */
 export type StatusTimestamps = { readonly [S in RunStatus]?: Timestamp };
 

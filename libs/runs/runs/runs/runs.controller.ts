@@ -6,7 +6,7 @@ import { ConfigureRoute, CurrentActor, type Actor } from '#api/access';
 import { Database } from '#platform/postgres';
 import { renderDocument, renderPage, parsePage, type Document, type QueryParameters as QueryOf } from '#api/json-api';
 import { ReadRecorder } from '#api/reads';
-import { RunLogLinks } from '../logs/run-logs.links.js';
+import { RunLogLinks } from './run-logs.links.js';
 import { RunRenderer } from './runs.renderer.js';
 import { parseActionComment, parseNewRun, parseProgress } from './runs.body.js';
 import { parseRunFilter, RUN_FILTERS } from './runs.filter.js';

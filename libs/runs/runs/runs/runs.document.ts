@@ -1,7 +1,7 @@
 import type { Principal } from '#platform/kernel';
 import { can, type Identity } from '#api/access';
 import { linkTo, toMany, toOne, type Relationship, type Resource } from '#api/json-api';
-import { toApplyPhase, toPlanPhase, type RunPhase } from './phases.js';
+import { toApplyPhase, toPlanPhase, type PhaseName, type RunPhase } from './phases.js';
 import { isActionAllowed, type RunStatus } from './run-status.js';
 import { isForceCancelable } from './run-state.js';
 import type { PlannedCounts } from './run-event.js';
@@ -10,9 +10,9 @@ import type { RunRow } from './runs.queries.js';
 
 /** A run, its plan and its apply are one row; their ids differ in the prefix only. */
 export const toPlanId = (run: string): string => run.replace(/^run-/, 'plan-');
-export const toApplyId = (run: string): string => run.replace(/^run-/, 'apply-');
+const toApplyId = (run: string): string => run.replace(/^run-/, 'apply-');
 /** Returns an id that no run has if `id` lacks the prefix. */
-export const toRunId = (id: string, prefix: 'plan' | 'apply'): string =>
+export const toRunId = (id: string, prefix: PhaseName): string =>
   id.startsWith(`${prefix}-`) ? `run-${id.slice(prefix.length + 1)}` : '';
 
 /** Timestamps whose name differs from their status. */

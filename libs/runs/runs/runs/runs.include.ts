@@ -21,7 +21,7 @@ import {
 import { createConfigurationReadEvents, type ConfigurationRead } from '../reads.events.js';
 import { renderComment } from '../run-events/run-events.document.js';
 import { selectCommentsOfRuns, type CommentRow } from '../run-events/run-events.queries.js';
-import type { RunLogLinks } from '../logs/run-logs.links.js';
+import type { RunLogLinks } from './run-logs.links.js';
 import { renderApply, renderPlan, type LogUrls } from './runs.document.js';
 import type { RunRow } from './runs.queries.js';
 

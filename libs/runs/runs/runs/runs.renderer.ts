@@ -5,7 +5,7 @@ import { Clock, sql, type Sql } from '#platform/kernel';
 import { defineRelated, type RelatedResources, type Resource } from '#api/json-api';
 import { ReadRecorder } from '#api/reads';
 import { CurrentRuns } from '#workspaces/workspaces';
-import { RunLogLinks } from '../logs/run-logs.links.js';
+import { RunLogLinks } from './run-logs.links.js';
 import { RunVariables } from './runs.variables.js';
 import { renderRun } from './runs.document.js';
 import { includesConfigurations, renderPhases, selectRelatedConfigurations, type RunIncludes } from './runs.include.js';

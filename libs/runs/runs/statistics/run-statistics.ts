@@ -3,9 +3,9 @@ import { FAILED_STATUSES, isFinal, type RunStatus } from '../runs/run-status.js'
 
 /** What became of a run. */
 export const RUN_RESULTS = ['applied', 'planned-and-finished', 'failed', 'stopped', 'open'] as const;
-export type RunResult = (typeof RUN_RESULTS)[number];
+type RunResult = (typeof RUN_RESULTS)[number];
 
-export const getRunResult = (status: RunStatus): RunResult => {
+const getRunResult = (status: RunStatus): RunResult => {
   if (status === 'applied') return 'applied';
   if (status === 'planned_and_finished') return 'planned-and-finished';
   if (FAILED_STATUSES.includes(status)) return 'failed';
@@ -25,7 +25,7 @@ export type RunCountRow = {
   readonly applyMs: number;
 };
 
-export type RunDay = {
+type RunDay = {
   readonly date: string;
   readonly start: number;
   readonly end: number;

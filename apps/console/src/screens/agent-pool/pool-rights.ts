@@ -1,5 +1,5 @@
 import type { AgentPool } from '../../api/agent-pools.js';
-import { NO_POOL_CHANGE } from '../agent-pools/agent-pools.screen.js';
+import { NO_POOL_CHANGE } from '../agent-pools/agent-pool-words.js';
 
 export type PoolProps = {
   readonly organization: string;

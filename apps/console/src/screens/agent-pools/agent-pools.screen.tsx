@@ -14,11 +14,9 @@ import { PagedList } from '../../components/paged-list.js';
 import { EmptyState } from '../../components/states.js';
 import { Time } from '../../components/times.js';
 import classes from '../../components/table-frame.module.css';
+import { NO_POOL_CHANGE } from './agent-pool-words.js';
 
 const CreatePoolDialog = lazyComponent(() => import('./create-pool-dialog.js'), 'CreatePoolDialog');
-
-/** The right that changes of pools need. */
-export const NO_POOL_CHANGE = 'You need a team that may manage agent pools, or to be an owner of the organization.';
 
 /** The workspaces whose runs the agents may execute. */
 const describeScope = ({ attributes, relationships }: AgentPool): string => {

@@ -6,7 +6,7 @@ import { useCreateOrganization } from '../../api/organizations.js';
 import { useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
 import { showToast } from '../../toasts.js';
-import { getOrganizationPath } from '../../layout/navigation.js';
+import { getOrganizationPath } from '../../navigation.js';
 
 export const CreateOrganizationDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const navigate = useNavigate();

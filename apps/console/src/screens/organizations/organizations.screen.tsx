@@ -15,7 +15,7 @@ import { EmptyState } from '../../components/states.js';
 import { TerraformBlock } from '../../components/terraform-block.js';
 import { CodeBlock } from '../../components/copy.js';
 import { Time } from '../../components/times.js';
-import { getOrganizationPath } from '../../layout/navigation.js';
+import { getOrganizationPath } from '../../navigation.js';
 import { Invitations } from './invitations.js';
 import classes from '../../components/table-frame.module.css';
 

@@ -10,7 +10,7 @@ import { PagedList } from '../../components/paged-list.js';
 import { SearchField } from '../../components/search-field.js';
 import { EmptyState } from '../../components/states.js';
 import { TextLink } from '../../components/text-link.js';
-import { getOrganizationPath } from '../../layout/navigation.js';
+import { getOrganizationPath } from '../../navigation.js';
 import { SitePage } from '../site/site-page.js';
 
 const FeatureSetDialog = lazyComponent(() => import('./feature-set-dialog.js'), 'FeatureSetDialog');

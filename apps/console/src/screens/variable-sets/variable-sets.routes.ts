@@ -6,9 +6,3 @@ export const variableSetsRoute = createRoute({
   path: '/variable-sets',
   component: lazyRouteComponent(() => import('./variable-sets.screen.js'), 'VariableSetsScreen'),
 });
-
-export const variableSetRoute = createRoute({
-  getParentRoute: () => organizationSettingsRoute,
-  path: '/variable-sets/$set',
-  component: lazyRouteComponent(() => import('../variable-set/variable-set.screen.js'), 'VariableSetScreen'),
-});

@@ -1,8 +1,10 @@
 import { createEventContext, type Actor } from '#api/access';
 import { LINK_LIFETIME_MS, type SignedLinks } from '#storage/blob-store';
-import type { PhaseName } from './run-log.js';
-import { toRunId, type LogUrls } from '../runs/runs.document.js';
-import type { LogTarget } from './run-logs.service.js';
+import { toRunId, type LogUrls } from './runs.document.js';
+import type { PhaseName } from './phases.js';
+
+/** The log of a phase. `phase` is the id of the plan or the apply. */
+export type LogTarget = { readonly run: string; readonly phase: string; readonly name: PhaseName };
 
 /** The caller that a link was made for. */
 export type LinkRecipient = { readonly id: string; readonly type: string };

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ComponentType } from 'react';
-import { organizationQuery, type Organization } from '../api/organizations.js';
+import { organizationQuery, type Organization } from './api/organizations.js';
 import {
   AuditTrailIcon,
   BellIcon,
@@ -14,7 +14,7 @@ import {
   UserIcon,
   WorkspaceIcon,
   type IconProps,
-} from '../components/icons.js';
+} from './components/icons.js';
 
 export type NavigationEntry = {
   readonly label: string;

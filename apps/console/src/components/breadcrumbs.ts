@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useLocation, useParams } from '@tanstack/react-router';
 import { findIncluded } from '../api/included.js';
 import { workspaceQuery } from '../api/workspaces.js';
-import { findNavigationEntry, getOrganizationPath, getScreenPath } from './navigation.js';
+import { findNavigationEntry, getOrganizationPath, getScreenPath } from '../navigation.js';
 
 type Breadcrumb = { readonly label: string; readonly to: string };
 
@@ -23,7 +23,7 @@ const useProjectOf = (organization: string | null, workspace: string | undefined
  */
 export const useBreadcrumbs = (): readonly Breadcrumb[] => {
   const path = useLocation({ select: ({ pathname }) => pathname.replace(/\/$/, '') });
-  const { organization = null, workspace } = useParams({
+  const { organization, workspace } = useParams({
     strict: false,
     select: (params) => ({ organization: params.organization ?? null, workspace: params.workspace }),
   });
