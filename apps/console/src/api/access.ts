@@ -45,13 +45,13 @@ export const teamAccessQuery = (organization: string, team: string) =>
     return readDocument(api.GET('/api/v2/organizations/{organization}/access-rows', { params, signal }));
   });
 
-export type ProjectAccess = ApiResource<'TeamProject'>;
+export type TeamProjectAccess = ApiResource<'TeamProject'>;
 
 /** The access of teams to a project. */
 export const projectAccessQuery = (organization: string, project: string) =>
   queryOptions({
     queryKey: [...accessKey(organization), 'project', project],
-    queryFn: async ({ signal }): Promise<readonly ProjectAccess[]> => {
+    queryFn: async ({ signal }): Promise<readonly TeamProjectAccess[]> => {
       const pages = await readAllPages((page) => {
         const query = { ...page, 'filter[project][id]': project };
         return readDocument(api.GET('/api/v2/team-projects', { params: { query }, signal }));

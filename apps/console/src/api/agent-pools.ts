@@ -63,7 +63,7 @@ export const useCreateAgentPool = (organization: string) =>
 /** The lists of workspaces and projects that may use a pool, or may not. */
 type PoolList = 'allowed-workspaces' | 'allowed-projects' | 'excluded-workspaces';
 
-export type PoolSettings = {
+type PoolSettings = {
   readonly name: string;
   readonly 'organization-scoped': boolean;
   readonly 'remote-runs-enabled': boolean;

@@ -2,11 +2,11 @@ import type { ApiResource } from '#packages/client';
 import { findIncluded } from './included.js';
 import type { WorkspaceDocument } from './workspaces.js';
 
-export type ExecutionMode = ApiResource<'Workspace'>['attributes']['execution-mode'];
+export type WorkspaceExecutionMode = ApiResource<'Workspace'>['attributes']['execution-mode'];
 
 /** The execution of a workspace without a mode of its own. */
 export type InheritedExecution = {
-  readonly mode: ExecutionMode;
+  readonly mode: WorkspaceExecutionMode;
   /** The id of the agent pool. */
   readonly pool: string | null;
   /** The resource that it comes from. */

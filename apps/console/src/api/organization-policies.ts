@@ -47,9 +47,9 @@ export const useChangeDataRetention = (organization: string) =>
 
 const LIFETIMES = '/api/v2/organizations/{organization}/token-ttl-policies';
 
-type LimitedToken = ApiResource<'OrganizationTokenTtlPolicy'>['attributes']['token-type'];
+type LimitedTokenType = ApiResource<'OrganizationTokenTtlPolicy'>['attributes']['token-type'];
 /** Days by the kind of token. */
-export type TokenLifetimes = Readonly<Record<LimitedToken, number>>;
+export type TokenLifetimes = Readonly<Record<LimitedTokenType, number>>;
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -76,7 +76,7 @@ export const useChangeTokenLifetimes = (organization: string) =>
     mutationFn: async ({ isEnabled, days }: LifetimeChanges) => {
       const params = { path: { organization } };
       const policies = Object.entries(days).map(([type, limit]) => ({
-        'token-type': type as LimitedToken,
+        'token-type': type as LimitedTokenType,
         'max-ttl-ms': Math.round(limit * DAY_MS),
       }));
       if (policies.length > 0) {

@@ -44,9 +44,9 @@ export const useCreateOrganization = () =>
     rereads: organizationListKey,
   });
 
-export type OrganizationChanges = NonNullable<RequestResource<'updateOrganization'>['attributes']>;
+export type OrganizationInput = NonNullable<RequestResource<'updateOrganization'>['attributes']>;
 
-const sendOrganization = (organization: string, attributes: OrganizationChanges) => {
+const sendOrganization = (organization: string, attributes: OrganizationInput) => {
   const body = { data: { type: 'organizations' as const, attributes } };
   const params = { path: { organization } };
   return readData(api.PATCH('/api/v2/organizations/{organization}', { params, body }));
@@ -55,7 +55,7 @@ const sendOrganization = (organization: string, attributes: OrganizationChanges)
 /** Changes settings of an organization, but not its name. */
 export const useUpdateOrganization = (organization: string) =>
   useChange({
-    mutationFn: (attributes: OrganizationChanges) => sendOrganization(organization, attributes),
+    mutationFn: (attributes: OrganizationInput) => sendOrganization(organization, attributes),
     rereads: organizationKey(organization),
   });
 

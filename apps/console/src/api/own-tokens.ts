@@ -17,12 +17,12 @@ export const ownTokensQuery = (user: string) =>
   );
 
 type CreatedToken = RequestResource<'createUserToken'>;
-export type TokenAccess = NonNullable<NonNullable<CreatedToken['attributes']>['access']>;
+export type OwnTokenAccess = NonNullable<NonNullable<CreatedToken['attributes']>['access']>;
 
 /** `expiredAt`: an ISO 8601 time, or null for no end. `organization`: the only one, or null for all of them. */
 type RequestedOwnToken = {
   readonly description: string;
-  readonly access: TokenAccess;
+  readonly access: OwnTokenAccess;
   readonly organization: string | null;
   readonly expiredAt: string | null;
 };

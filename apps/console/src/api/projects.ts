@@ -90,7 +90,7 @@ export const projectTagsQuery = (organization: string, id: string) =>
     },
   });
 
-export type ProjectTagChange = {
+type ProjectTagChange = {
   readonly kind: 'bind' | 'unbind';
   readonly key: string;
   /** The server removes only a tag with this value. */

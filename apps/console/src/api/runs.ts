@@ -27,14 +27,14 @@ export const RUN_RESULTS = {
   open: [],
 } as const;
 
-export type RunResult = keyof typeof RUN_RESULTS;
+export type RunResultKey = keyof typeof RUN_RESULTS;
 
 /** Filters of a list. The names are those in the address of the screens. */
 export type RunSearch = {
   readonly group?: 'final' | 'non_final';
   /** A text in the message, the name of the creator or the id. */
   readonly q?: string;
-  readonly result?: RunResult;
+  readonly result?: RunResultKey;
   /** When the runs were created: from, and before. */
   readonly since?: string;
   readonly before?: string;
@@ -86,7 +86,7 @@ const toRow = ({ id, attributes, relationships }: ConsoleRun, page: RunPageDocum
 const toListPage = (page: RunPageDocument) => ({ data: page.data.map((run) => toRow(run, page)), meta: page.meta });
 
 /** Runs that have not ended have no list of statuses, but a group. */
-const toStatusFilter = (group: RunSearch['group'], result: RunResult | undefined) => {
+const toStatusFilter = (group: RunSearch['group'], result: RunResultKey | undefined) => {
   const groups = [...(group ? [group] : []), ...(result === 'open' ? (['non_final'] as const) : [])];
   const statuses = result ? RUN_RESULTS[result] : [];
   return {

@@ -7,7 +7,7 @@ import { organizationKey } from './organizations.js';
 import { runsKey } from './runs.js';
 
 type Statistics = ApiResource<'RunStatistics'>;
-export type RunDay = Statistics['attributes']['days'][number];
+export type RunDayCounts = Statistics['attributes']['days'][number];
 
 /** The zone of the reader. Days begin at midnight there. */
 const getTimeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -25,7 +25,7 @@ export const organizationRunDaysQuery = (organization: string, days: number) =>
   queryOptions({
     ...COUNTED,
     queryKey: [...runsKey(organization), 'days', days],
-    queryFn: async ({ signal }): Promise<readonly RunDay[]> => {
+    queryFn: async ({ signal }): Promise<readonly RunDayCounts[]> => {
       const params = { path: { organization }, query: toQuery(days) };
       const path = '/api/v2/organizations/{organization}/run-statistics';
       return (await readData(api.GET(path, { params, signal }))).attributes.days;
@@ -37,7 +37,7 @@ export const workspaceRunDaysQuery = (organization: string, workspace: string, d
   queryOptions({
     ...COUNTED,
     queryKey: [...runsKey(organization), 'days', days, workspace],
-    queryFn: async ({ signal }): Promise<readonly RunDay[]> => {
+    queryFn: async ({ signal }): Promise<readonly RunDayCounts[]> => {
       const params = { path: { id: workspace }, query: toQuery(days) };
       return (await readData(api.GET('/api/v2/workspaces/{id}/run-statistics', { params, signal }))).attributes.days;
     },

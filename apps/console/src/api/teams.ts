@@ -81,7 +81,7 @@ export const useCreateTeam = (organization: string) =>
     rereads: teamsKey(organization),
   });
 
-export type TeamChange = RequestResource<'updateTeam'>['attributes'];
+type TeamChange = RequestResource<'updateTeam'>['attributes'];
 
 export const useChangeTeam = (organization: string, id: string) =>
   useChange({

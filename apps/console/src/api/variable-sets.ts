@@ -93,7 +93,7 @@ export const useDeleteVariableSet = (organization: string, id: string) => {
 };
 
 export type TargetKind = 'workspaces' | 'projects';
-export type TargetChange = { readonly action: 'add' | 'remove'; readonly kind: TargetKind; readonly id: string };
+type TargetChange = { readonly action: 'add' | 'remove'; readonly kind: TargetKind; readonly id: string };
 
 /** Applies a set to a workspace or project, or ends that. */
 export const useChangeTarget = (organization: string, set: string) =>

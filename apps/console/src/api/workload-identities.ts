@@ -6,7 +6,7 @@ import { pagedQuery } from './pages.js';
 import { useChange } from './use-change.js';
 
 export type WorkloadIdentity = ApiResource<'WorkloadIdentity'>;
-export type NewWorkloadIdentity = RequestResource<'createWorkloadIdentity'>['attributes'];
+export type WorkloadIdentityInput = RequestResource<'createWorkloadIdentity'>['attributes'];
 
 const TYPE = 'workload-identities';
 const OF_TEAM = '/api/v2/teams/{id}/workload-identities';
@@ -22,12 +22,12 @@ export const workloadIdentitiesQuery = (organization: string, team: string) =>
 
 export const useCreateWorkloadIdentity = (organization: string, team: string) =>
   useChange({
-    mutationFn: (attributes: NewWorkloadIdentity) =>
+    mutationFn: (attributes: WorkloadIdentityInput) =>
       readData(api.POST(OF_TEAM, { params: { path: { id: team } }, body: { data: { type: TYPE, attributes } } })),
     rereads: identitiesKey(organization),
   });
 
-type IdentityChange = { readonly id: string; readonly attributes: Partial<NewWorkloadIdentity> };
+type IdentityChange = { readonly id: string; readonly attributes: Partial<WorkloadIdentityInput> };
 
 /** Changes an identity. If it becomes disabled, the tokens that it has issued end. */
 export const useChangeWorkloadIdentity = (organization: string) =>

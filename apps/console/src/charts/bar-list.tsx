@@ -4,7 +4,7 @@ import type { ChartColor } from './chart-card.js';
 import classes from './bar-list.module.css';
 import chart from './chart.module.css';
 
-export type ListedBar = {
+type ListedBar = {
   readonly id: string;
   readonly label: string;
   readonly parts: readonly { readonly color: ChartColor; readonly value: number }[];

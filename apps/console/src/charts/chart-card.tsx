@@ -12,7 +12,7 @@ export type ChartColor = 'applied' | 'planned' | 'failed' | 'stopped' | 'open';
 export type LegendEntry = { readonly label: string; readonly color: ChartColor };
 
 /** A row of the numbers behind a picture. `link`: the list behind them. */
-export type ChartRow = { readonly id: string; readonly cells: readonly string[]; readonly link?: LinkProps };
+type ChartRow = { readonly id: string; readonly cells: readonly string[]; readonly link?: LinkProps };
 
 type ChartCardProps = {
   readonly title: string;

@@ -3,9 +3,9 @@ import type { LinkProps } from '@tanstack/react-router';
 import { ChartLink, ChartPicture } from './chart-marks.js';
 import classes from './chart.module.css';
 
-export type HeatCell = { readonly value: number; readonly label: string; readonly link: LinkProps };
+type HeatCell = { readonly value: number; readonly label: string; readonly link: LinkProps };
 
-export type HeatRow = { readonly id: string; readonly label: string; readonly cells: readonly HeatCell[] };
+type HeatRow = { readonly id: string; readonly label: string; readonly cells: readonly HeatCell[] };
 
 const ROW = 16;
 const TOP = 18;

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { LinkProps } from '@tanstack/react-router';
-import { organizationRunDaysQuery, workspaceRunDaysQuery, type RunDay } from '../api/statistics.js';
-import type { RunResult } from '../api/runs.js';
+import { organizationRunDaysQuery, workspaceRunDaysQuery, type RunDayCounts } from '../api/statistics.js';
+import type { RunResultKey } from '../api/runs.js';
 import { formatCount } from '../components/counts.js';
 import { LoadingLines, QueryState } from '../components/states.js';
 import { ChartCard, type ChartColor } from './chart-card.js';
@@ -11,7 +11,7 @@ import { StackedBars } from './stacked-bars.js';
 const DAYS = 30;
 
 /** The parts of a bar, from below. */
-const RESULTS: readonly { readonly result: RunResult; readonly label: string; readonly color: ChartColor }[] = [
+const RESULTS: readonly { readonly result: RunResultKey; readonly label: string; readonly color: ChartColor }[] = [
   { result: 'applied', label: 'Applied', color: 'applied' },
   { result: 'planned-and-finished', label: 'Planned only', color: 'planned' },
   { result: 'failed', label: 'Failed', color: 'failed' },
@@ -36,7 +36,7 @@ export const RunDaysChart = ({ organization, workspace }: RunDaysProps) => {
     ...workspaceRunDaysQuery(organization, workspace?.id ?? '', DAYS),
     enabled: workspace !== undefined,
   });
-  const linkTo = ({ start, end }: RunDay, result?: RunResult): LinkProps => ({
+  const linkTo = ({ start, end }: RunDayCounts, result?: RunResultKey): LinkProps => ({
     to: '/$organization/runs',
     params: { organization },
     search: {
@@ -58,15 +58,15 @@ export const RunDaysChart = ({ organization, workspace }: RunDaysProps) => {
 };
 
 type DaysProps = {
-  readonly days: readonly RunDay[];
-  readonly linkTo: (day: RunDay, result?: RunResult) => LinkProps;
+  readonly days: readonly RunDayCounts[];
+  readonly linkTo: (day: RunDayCounts, result?: RunResultKey) => LinkProps;
 };
 
-const countRuns = (day: RunDay): number => RESULTS.reduce((sum, { result }) => sum + day[result], 0);
+const countRuns = (day: RunDayCounts): number => RESULTS.reduce((sum, { result }) => sum + day[result], 0);
 
 const RunDays = ({ days, linkTo }: DaysProps) => {
   const total = days.reduce((sum, day) => sum + countRuns(day), 0);
-  const toPart = (day: RunDay) =>
+  const toPart = (day: RunDayCounts) =>
     RESULTS.map(({ result, label, color }) => ({
       color,
       value: day[result],

@@ -5,14 +5,14 @@ import { ChartLink, ChartPicture } from './chart-marks.js';
 import type { ChartColor } from './chart-card.js';
 import classes from './chart.module.css';
 
-export type BarPart = {
+type BarPart = {
   readonly color: ChartColor;
   readonly value: number;
   readonly label: string;
   readonly link: LinkProps;
 };
 
-export type StackedBar = {
+type StackedBar = {
   readonly id: string;
   /** Below the bar. */
   readonly label: string;

@@ -1,8 +1,8 @@
-import type { ExecutionMode } from '../api/inherited-execution.js';
+import type { WorkspaceExecutionMode } from '../api/inherited-execution.js';
 
 /** The words for the execution modes of workspaces. */
 export const EXECUTION_MODES: Readonly<
-  Record<ExecutionMode, { readonly label: string; readonly description: string }>
+  Record<WorkspaceExecutionMode, { readonly label: string; readonly description: string }>
 > = {
   remote: { label: 'Remote', description: 'Agents of a pool for remote runs execute its runs.' },
   local: { label: 'Local', description: 'Terraform plans and applies where you start it. The state is here.' },

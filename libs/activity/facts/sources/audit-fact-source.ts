@@ -56,7 +56,7 @@ type AuditFactSourceState =
   { readonly status: 'absent' | 'removed' } | { readonly status: 'active'; readonly source: string };
 
 const SOURCE_MAX = 200;
-export const DESCRIPTION_MAX = 500;
+const DESCRIPTION_MAX = 500;
 /**
  * Maximum number of sources in an organization, more than it runs services. Every batch of facts is compared with all
  * of them.

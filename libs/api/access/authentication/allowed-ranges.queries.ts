@@ -16,13 +16,13 @@ export const selectAllowedRanges = ({ organization, isAgent, pool }: RestrictedC
               else l.enforcement_scope = 'organization' end)`;
 
 /** Expressions for the JSON:API type and the id of a caller. */
-type LinkRecipient = { readonly type: Sql; readonly id: Sql };
+type RecipientSql = { readonly type: Sql; readonly id: Sql };
 
 /**
  * Returns an expression for the ranges from which the organization accepts requests with a signed link, as `text[]`: the
  * ranges for the caller that the link was made for. Null if nothing restricts it.
  */
-export const selectRangesOfLink = (organization: Sql, { type, id }: LinkRecipient): Sql => {
+export const selectRangesOfLink = (organization: Sql, { type, id }: RecipientSql): Sql => {
   // Only agents request tokens of runs.
   const pool = sql`case ${type} when 'agent-pools' then ${id} else (
     select max(t.created_by) from authentication_tokens t where t.kind = 'run' and t.owner = ${id}) end`;

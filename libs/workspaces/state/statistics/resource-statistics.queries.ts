@@ -13,7 +13,7 @@ import {
 /** The number of types in an answer: those with the most resources. */
 export const LISTED_TYPES = 50;
 
-export type ResourceTypeRow = {
+type ResourceTypeRow = {
   /** As terraform writes it, such as `provider["registry.terraform.io/hashicorp/aws"]`. */
   readonly provider: string;
   readonly type: string;
@@ -21,7 +21,7 @@ export type ResourceTypeRow = {
   readonly workspaces: number;
 };
 
-export type ResourceTotals = {
+type ResourceTotals = {
   /** The numbers of workspaces with a state that the caller may read, of their resources, and of the types of these. */
   readonly stateCount: number;
   readonly resourceCount: number;

@@ -20,7 +20,7 @@ type ProjectCompliance = {
   readonly gaps: number;
 };
 
-export type ComplianceRow = {
+type ComplianceRow = {
   readonly owner: string;
   readonly keys: number;
   readonly workspaces: number;

@@ -36,6 +36,6 @@ export const terraformTokensRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings/tokens',
   beforeLoad: () => {
-    throw redirect({ to: '/~account/tokens', replace: true });
+    redirect({ to: '/~account/tokens', replace: true, throw: true });
   },
 });

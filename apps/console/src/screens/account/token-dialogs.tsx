@@ -1,7 +1,7 @@
 import { Radio, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { organizationsQuery } from '../../api/organizations.js';
-import { useCreateOwnToken, useRevokeOwnToken, type OwnToken, type TokenAccess } from '../../api/own-tokens.js';
+import { useCreateOwnToken, useRevokeOwnToken, type OwnToken, type OwnTokenAccess } from '../../api/own-tokens.js';
 import { listRows } from '../../api/pages.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { CodeBlock } from '../../components/copy.js';
@@ -18,7 +18,7 @@ type FormProps = CreateProps & { readonly creation: ReturnType<typeof useCreateO
 
 type TokenFields = {
   readonly description: string;
-  readonly access: TokenAccess;
+  readonly access: OwnTokenAccess;
   readonly organization: string | null;
   readonly 'expired-at': string;
 };
@@ -48,7 +48,7 @@ const OwnTokenForm = ({ creation, onClose }: FormProps) => {
         label="Access"
         value={accessField.value}
         error={accessField.error}
-        onChange={(value) => accessField.onChange(value as TokenAccess)}
+        onChange={(value) => accessField.onChange(value as OwnTokenAccess)}
       >
         <Stack gap="xs" mt="xs">
           {ACCESS_CHOICES.map(({ value, label }) => (

@@ -1,6 +1,6 @@
 import { Button, Select, Switch, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useUpdateOrganization, type Organization, type OrganizationChanges } from '../../api/organizations.js';
+import { useUpdateOrganization, type Organization, type OrganizationInput } from '../../api/organizations.js';
 import { AgentPoolSelect } from '../../components/agent-pool-select.js';
 import { Card, FactList } from '../../components/card.js';
 import { CopyableId } from '../../components/copy.js';
@@ -82,7 +82,7 @@ type ExecutionDefaults = {
 };
 
 /** Returns the attributes of the request. Only the mode `agent` has a pool. */
-const toAttributes = (present: ExecutionDefaults, changes: Partial<ExecutionDefaults>): OrganizationChanges => {
+const toAttributes = (present: ExecutionDefaults, changes: Partial<ExecutionDefaults>): OrganizationInput => {
   const { 'default-execution-mode': mode, 'default-agent-pool': pool } = { ...present, ...changes };
   return { 'default-execution-mode': mode, 'default-agent-pool-id': mode === 'agent' ? pool : null };
 };

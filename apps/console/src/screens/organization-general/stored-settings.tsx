@@ -1,5 +1,5 @@
 import { Switch, Text, TextInput } from '@mantine/core';
-import { useUpdateOrganization, type Organization, type OrganizationChanges } from '../../api/organizations.js';
+import { useUpdateOrganization, type Organization, type OrganizationInput } from '../../api/organizations.js';
 import { SettingsCard, useSettings } from '../../components/settings-card.js';
 import { NO_ORGANIZATION_CHANGE } from './reasons.js';
 
@@ -36,9 +36,9 @@ const toValues = ({ attributes }: Organization): StoredValues => ({
   'owners-team-saml-role-id': attributes['owners-team-saml-role-id'] ?? '',
 });
 
-const toAttributes = (changes: Partial<StoredValues>): OrganizationChanges =>
+const toAttributes = (changes: Partial<StoredValues>): OrganizationInput =>
   Object.fromEntries(
-    Object.entries(changes).map(([name, value]) => {
+    Object.entries(changes).map(([name, value]): readonly [string, boolean | number | string | null] => {
       if (typeof value === 'boolean') return [name, value];
       if (value === '') return [name, null];
       return [name, name in MINUTES ? Number(value) : value];

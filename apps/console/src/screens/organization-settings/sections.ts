@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { organizationQuery, type Organization } from '../../api/organizations.js';
 
-export type SettingsSection = {
+type SettingsSection = {
   readonly label: string;
   /** The path of the section below the settings. */
   readonly path: string;

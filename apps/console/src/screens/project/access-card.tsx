@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { projectAccessQuery, type ProjectAccess } from '../../api/access.js';
+import { projectAccessQuery, type TeamProjectAccess } from '../../api/access.js';
 import type { Project } from '../../api/projects.js';
 import { useResourceNames, type NamesById } from '../../api/resource-names.js';
 import { Card } from '../../components/card.js';
@@ -19,19 +19,20 @@ const RemoveAccessDialog = lazyComponent(() => import('./access-dialogs.js'), 'R
 const NO_CHANGE = 'You need a team with admin access to this project, or that may manage projects.';
 
 type AccessCardProps = { readonly organization: string; readonly project: Project };
-type OpenDialog = { readonly kind: 'give' } | { readonly kind: 'change' | 'remove'; readonly access: ProjectAccess };
+type OpenDialog =
+  { readonly kind: 'give' } | { readonly kind: 'change' | 'remove'; readonly access: TeamProjectAccess };
 
-const toTeam = ({ relationships }: ProjectAccess): string => relationships.team.data.id;
+const toTeam = ({ relationships }: TeamProjectAccess): string => relationships.team.data.id;
 
 type TableProps = AccessCardProps & {
-  readonly accesses: readonly ProjectAccess[];
+  readonly accesses: readonly TeamProjectAccess[];
   readonly names: NamesById;
   readonly onOpen: (dialog: OpenDialog) => void;
 };
 
 const AccessTable = ({ organization, project, accesses, names, onOpen }: TableProps) => {
-  const nameOf = (access: ProjectAccess) => names.get(toTeam(access)) ?? toTeam(access);
-  const columns: readonly DataColumn<ProjectAccess>[] = [
+  const nameOf = (access: TeamProjectAccess) => names.get(toTeam(access)) ?? toTeam(access);
+  const columns: readonly DataColumn<TeamProjectAccess>[] = [
     {
       header: 'Team',
       cell: (access) => (
@@ -52,7 +53,7 @@ const AccessTable = ({ organization, project, accesses, names, onOpen }: TablePr
       ),
     },
   ];
-  const listActions = (access: ProjectAccess): RowActionsProps => ({
+  const listActions = (access: TeamProjectAccess): RowActionsProps => ({
     name: nameOf(access),
     actions: [
       { action: 'Change', onClick: () => onOpen({ kind: 'change', access }) },

@@ -1,7 +1,7 @@
 import { Radio, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { PROJECT_LEVELS, useChangeAccess, type ProjectAccess } from '../../api/access.js';
+import { PROJECT_LEVELS, useChangeAccess, type TeamProjectAccess } from '../../api/access.js';
 import type { Project } from '../../api/projects.js';
 import { teamSuggestionsQuery } from '../../api/teams.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
@@ -53,7 +53,7 @@ const LevelField = (field: { readonly value: string; readonly onChange: (level: 
 );
 
 /** Gives a team access to the project, or changes the level of its access. */
-export const ProjectAccessDialog = (props: DialogProps<ProjectAccess | null>) => {
+export const ProjectAccessDialog = (props: DialogProps<TeamProjectAccess | null>) => {
   const { organization, project, access, name, onClose } = props;
   const present = access?.attributes.access ?? 'read';
   const [team, setTeam] = useState(access?.relationships.team.data.id ?? null);
@@ -93,7 +93,7 @@ export const ProjectAccessDialog = (props: DialogProps<ProjectAccess | null>) =>
 };
 
 /** Takes the access of a team to the project away. */
-export const RemoveAccessDialog = (props: DialogProps<ProjectAccess>) => {
+export const RemoveAccessDialog = (props: DialogProps<TeamProjectAccess>) => {
   const { organization, project, access, name, onClose } = props;
   const { id, attributes, relationships } = access;
   const level = attributes.access;

@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core';
-import type { RunResult, RunSearch } from '../../api/runs.js';
+import type { RunResultKey, RunSearch } from '../../api/runs.js';
 
-const WORDS: Readonly<Record<RunResult, string>> = {
+const WORDS: Readonly<Record<RunResultKey, string>> = {
   applied: 'that were applied',
   'planned-and-finished': 'that ended with their plan',
   failed: 'that failed',

@@ -1,7 +1,8 @@
-import { RUN_RESULTS, type RunResult, type RunSearch } from '../../api/runs.js';
+import { RUN_RESULTS, type RunResultKey, type RunSearch } from '../../api/runs.js';
 import { toText, toTime } from '../../search-params.js';
 
-const isResult = (value: unknown): value is RunResult => typeof value === 'string' && Object.hasOwn(RUN_RESULTS, value);
+const isResult = (value: unknown): value is RunResultKey =>
+  typeof value === 'string' && Object.hasOwn(RUN_RESULTS, value);
 
 /** Reads the filter of the list from the address. It ignores unknown parameters. */
 export const parseRunSearch = (search: Readonly<Record<string, unknown>>): RunSearch => {

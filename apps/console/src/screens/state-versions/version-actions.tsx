@@ -6,18 +6,18 @@ import type { WorkspaceDocument } from '../../api/workspaces.js';
 import { lazyComponent } from '../../components/lazy-component.js';
 import { showToast } from '../../toasts.js';
 import { useStateAccess } from './state-changes.js';
-import type { StateVersion, VersionAction } from './version-table.js';
+import type { ListedStateVersion, VersionAction } from './version-table.js';
 
 const RollBackDialog = lazyComponent(() => import('./roll-back-dialog.js'), 'RollBackDialog');
 const DestroyDialog = lazyComponent(() => import('./destroy-dialog.js'), 'DestroyDialog');
 
 const NO_DELETION = 'You need a team with admin access to this workspace.';
 
-const toFact = ({ id, attributes }: StateVersion) => ({ id, serial: attributes.serial });
+const toFact = ({ id, attributes }: ListedStateVersion) => ({ id, serial: attributes.serial });
 
 /** Returns the serial of the newest version that has had a file. */
 const findNewestSerial = (pages: readonly StateVersionPage[]): number => {
-  const hadFile = ({ attributes: { status } }: StateVersion) =>
+  const hadFile = ({ attributes: { status } }: ListedStateVersion) =>
     status === 'finalized' || status.startsWith('backing_data');
   return pages.flatMap(({ data }) => data).find(hadFile)?.attributes.serial ?? 0;
 };
@@ -51,12 +51,12 @@ export const useVersionActions = (
 ) => {
   const [opened, setOpened] = useState<{
     readonly action: 'roll-back' | 'destroy';
-    readonly version: StateVersion;
+    readonly version: ListedStateVersion;
   } | null>(null);
   const access = useStateAccess(workspace);
   const { id, attributes } = workspace.data;
   const sendData = useStateData(id);
-  const onAct = (action: VersionAction, version: StateVersion): void => {
+  const onAct = (action: VersionAction, version: ListedStateVersion): void => {
     const fact = toFact(version);
     if (action === 'download') saveStateFile(fact.id, `${attributes.name}-${fact.serial}.tfstate`);
     else if (action === 'roll-back' || action === 'destroy') setOpened({ action, version });

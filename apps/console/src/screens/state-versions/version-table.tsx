@@ -16,7 +16,7 @@ const STATUS_LABELS = {
   backing_data_permanently_deleted: 'File deleted',
 } as const;
 
-export type StateVersion = StateVersionPage['data'][number];
+export type ListedStateVersion = StateVersionPage['data'][number];
 
 /** What a person does with a version besides comparing it. */
 export type VersionAction = 'download' | 'roll-back' | 'delete' | 'restore' | 'destroy';
@@ -28,18 +28,18 @@ type TableProps = {
   readonly onCompare: (comparison: StateComparison) => void;
   /** Returns why the person may not do it; undefined if they may. */
   readonly findRefusal: (action: VersionAction) => string | undefined;
-  readonly onAct: (action: VersionAction, version: StateVersion) => void;
+  readonly onAct: (action: VersionAction, version: ListedStateVersion) => void;
 };
 
 type VersionRow = {
   readonly id: string;
-  readonly version: StateVersion;
+  readonly version: ListedStateVersion;
   readonly creator: string;
   /** The version before this one, if it is loaded. */
-  readonly previous: StateVersion | undefined;
+  readonly previous: ListedStateVersion | undefined;
 };
 
-const hasFile = ({ attributes }: StateVersion): boolean => attributes.status === 'finalized';
+const hasFile = ({ attributes }: ListedStateVersion): boolean => attributes.status === 'finalized';
 
 type ActionWords = { readonly action: string; readonly label: (serial: number) => string };
 
@@ -51,7 +51,7 @@ const ACTION_WORDS: Readonly<Record<VersionAction, ActionWords>> = {
   destroy: { action: 'Delete the file for good', label: (serial) => `Delete the file for good, of serial ${serial}` },
 };
 
-const listPossible = (version: StateVersion, isCurrent: boolean): readonly VersionAction[] => {
+const listPossible = (version: ListedStateVersion, isCurrent: boolean): readonly VersionAction[] => {
   if (version.attributes.status === 'backing_data_soft_deleted') return ['restore', 'destroy'];
   if (!hasFile(version)) return [];
   return isCurrent ? ['download'] : ['download', 'roll-back', 'delete'];
@@ -77,7 +77,7 @@ const listActions = ({ version, previous }: VersionRow, props: TableProps): read
 
 const listColumns = ({ current, comparison, onCompare }: TableProps): readonly DataColumn<VersionRow>[] => {
   // The radio of Mantine and what it imports would be 4 kB of scripts, on the largest screen.
-  const choose = (side: 'from' | 'to', version: StateVersion) => (
+  const choose = (side: 'from' | 'to', version: ListedStateVersion) => (
     <input
       type="radio"
       className={classes['choice']}

@@ -1,4 +1,4 @@
-import type { NewWorkloadIdentity, WorkloadIdentity } from '../../api/workload-identities.js';
+import type { WorkloadIdentityInput, WorkloadIdentity } from '../../api/workload-identities.js';
 import { GITHUB, GITLAB } from './identity-snippets.js';
 
 /** A claim of the tokens of jobs. `values`: accepted ones. */
@@ -46,7 +46,7 @@ export const toIdentityFields = (identity: WorkloadIdentity | null): IdentityFie
 };
 
 /** Returns the attributes of a request. Claims without a name and without values are left out. */
-export const toIdentityAttributes = (fields: IdentityFields): NewWorkloadIdentity => ({
+export const toIdentityAttributes = (fields: IdentityFields): WorkloadIdentityInput => ({
   name: fields.name,
   description: fields.description === '' ? null : fields.description,
   issuer: fields.issuer,

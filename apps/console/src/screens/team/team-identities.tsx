@@ -93,7 +93,8 @@ const IdentityDialogs = ({ organization, team, open, onOpen }: DialogsProps) => 
       return <DisableIdentityDialog {...common} identity={open.identity} />;
     case 'delete':
       return <DeleteIdentityDialog {...common} identity={open.identity} />;
-    default:
+    case 'create':
+    case 'change':
       return (
         <IdentityDialog
           {...common}

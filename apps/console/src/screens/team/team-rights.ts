@@ -1,6 +1,6 @@
 import type { Team } from '../../api/teams.js';
 
-export type TeamRight = keyof Team['attributes']['organization-access'];
+type TeamRight = keyof Team['attributes']['organization-access'];
 
 const GROUPS = ['Projects and workspaces', 'People and teams', 'Agents, keys and providers', 'Without effect'] as const;
 

@@ -1,7 +1,11 @@
 import { Checkbox, Select, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { agentPoolQuery } from '../../api/agent-pools.js';
-import { readInheritedExecution, type ExecutionMode, type InheritedExecution } from '../../api/inherited-execution.js';
+import {
+  readInheritedExecution,
+  type WorkspaceExecutionMode,
+  type InheritedExecution,
+} from '../../api/inherited-execution.js';
 import { useUpdateWorkspace, type WorkspaceInput } from '../../api/workspace-settings.js';
 import type { Workspace } from '../../api/workspaces.js';
 import { AgentPoolSelect } from '../../components/agent-pool-select.js';
@@ -10,7 +14,7 @@ import { EXECUTION_MODES } from '../../components/execution-modes.js';
 import { CHANGERS, type WorkspaceCardProps } from './setting-card.js';
 
 type ExecutionValues = {
-  readonly 'execution-mode': ExecutionMode | 'inherited';
+  readonly 'execution-mode': WorkspaceExecutionMode | 'inherited';
   /** The pool of the workspace's own. */
   readonly 'agent-pool-id': string | null;
   readonly 'terraform-version': string;
@@ -59,17 +63,21 @@ const usePoolName = (organization: string, pool: string | null): string => {
   return data?.attributes.name ?? 'none';
 };
 
+const useExecution = (organization: string, workspace: Workspace) => {
+  const { mutate, ...state } = useUpdateWorkspace(organization, workspace);
+  const present = readExecution(workspace);
+  return useSettings(present, {
+    ...state,
+    mutate: (changes, callbacks) => mutate({ attributes: toInput(present, changes) }, callbacks),
+  });
+};
+
 /** Where runs of the workspace execute, and with which version of the tool. */
 export const ExecutionCard = ({ organization, workspace }: WorkspaceCardProps) => {
   const { attributes } = workspace.data;
   const inherited = readInheritedExecution(workspace);
   const poolName = usePoolName(organization, inherited?.pool ?? null);
-  const { mutate, ...state } = useUpdateWorkspace(organization, workspace.data);
-  const present = readExecution(workspace.data);
-  const form = useSettings(present, {
-    ...state,
-    mutate: (changes, callbacks) => mutate({ attributes: toInput(present, changes) }, callbacks),
-  });
+  const form = useExecution(organization, workspace.data);
   const mode = form.values['execution-mode'];
   const isInherited = mode === 'inherited';
   const effective = isInherited ? inherited?.mode : mode;
