@@ -3,13 +3,21 @@ import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SESSION_COOKIE } from '#api/access';
-import { makeMember, makeOrganization, makeWorkspace } from '../../../../test/support/seeds.js';
+import {
+  expectStatus,
+  makeConfigurationVersion,
+  makeMember,
+  makeOrganization,
+  makeRun,
+  makeWorkspace,
+} from '../../../../test/support/seeds.js';
 import { makeProvider, makeVersion, pathOfVersions } from '../../../../test/support/registry.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
 import { startTestSession } from '../../../../test/support/sessions.js';
 
 const WORKSPACES = 4;
 const VERSIONS = 6;
+const RUNS = 2;
 const LIST = '/api/v2/organizations/acme/workspaces';
 const MIN_BYTES = 4_096;
 
@@ -100,6 +108,18 @@ describe('a document that answers a GET', () => {
     const { bytes, headers } = await get(pathOfVersions('acme', 'aws'), { ...withToken(), 'accept-encoding': 'br' });
     expect(bytes.length).toBeGreaterThan(MIN_BYTES);
     expect(bytes.toString()).toContain('/v2/uploads/');
+    expect(headers['content-encoding']).toBeUndefined();
+  });
+
+  it('is sent as it is if it contains the addresses of logs', async () => {
+    const [workspace] = expectStatus(await server.get(LIST), 200).body.data;
+    const id = workspace.id as string;
+    await makeConfigurationVersion(server, id);
+    for (let number = 0; number < RUNS; number += 1) await makeRun(server, id);
+    const path = `/api/v2/workspaces/${id}/runs?include=plan,apply`;
+    const { bytes, headers } = await get(path, { ...withToken(), 'accept-encoding': 'br' });
+    expect(bytes.length).toBeGreaterThan(MIN_BYTES);
+    expect(bytes.toString()).toContain('/v2/logs/');
     expect(headers['content-encoding']).toBeUndefined();
   });
 });

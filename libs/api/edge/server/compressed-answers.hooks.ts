@@ -10,7 +10,14 @@ const OK = 200;
  * Parts of the paths of signed links. Such a link grants what it names to everybody who has it, so answers with one are never
  * compressed.
  */
-const SIGNED_LINKS = ['-versions/upload/', '-versions/download/', '/v2/uploads/', '/v2/files/'];
+const SIGNED_LINKS = [
+  '-versions/upload/',
+  '-versions/download/',
+  '/v2/uploads/',
+  '/v2/files/',
+  '/v2/logs/',
+  '/v2/plan-documents/',
+];
 
 type Compressed = (error: Error | null, compressed: Buffer) => void;
 
