@@ -107,6 +107,16 @@ describe('the redacted plan', () => {
     });
   });
 
+  it('changes no prototype if a provider is named `__proto__`', () => {
+    const provider = { resource_schemas: { cloud_host: SCHEMA } };
+    const text = JSON.stringify({ ...SCHEMAS, provider_schemas: { proto: provider } }).replace('"proto"', '"__proto__"');
+    const schemas = JSON.parse(text) as typeof SCHEMAS;
+    const plan = planOf({ resource_changes: [resourceOf({}, { provider_name: '__proto__' })] });
+    const redacted = buildRedactedPlan(plan, schemas);
+    expect('resource_schemas' in {}).toBe(false);
+    expect(JSON.stringify(redacted['provider_schemas'])).toBe(`{"__proto__":${JSON.stringify(provider)}}`);
+  });
+
   it.each([
     [
       'the schema of a type',

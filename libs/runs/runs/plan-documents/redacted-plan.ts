@@ -157,12 +157,15 @@ const listSchemaUses = (plan: PlanObject): readonly SchemaUse[] => {
   ];
 };
 
+/** Returns an object without a prototype: `__proto__` in a document is then a member like any other. */
+const createTable = <T>(): Record<string, T> => Object.create(null) as Record<string, T>;
+
 /** Returns the schemas that the plan uses. The CLI stops with an error if one of them is missing. */
 const selectSchemas = (
   plan: PlanObject,
   schemas: PlanObject,
 ): Record<string, Record<string, Record<string, unknown>>> => {
-  const selected: Record<string, Record<string, Record<string, unknown>>> = {};
+  const selected = createTable<Record<string, Record<string, unknown>>>();
   for (const { provider, kind, type } of listSchemaUses(plan)) {
     const schema = getPart(schemas['provider_schemas'], [provider, kind, type]);
     if (!isObject(schema)) {
@@ -170,7 +173,7 @@ const selectSchemas = (
         `The plan uses ${type} of the provider ${provider}, but ${kind} of json-schema lacks it`,
       );
     }
-    ((selected[provider] ??= {})[kind] ??= {})[type] = schema;
+    ((selected[provider] ??= createTable<Record<string, unknown>>())[kind] ??= createTable<unknown>())[type] = schema;
   }
   return selected;
 };
