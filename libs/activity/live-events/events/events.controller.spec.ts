@@ -178,6 +178,10 @@ describe('a client', () => {
       locked,
     ]);
     expect(await readAll(later, server, 'sawmill')).toEqual([locked]);
+    const second = await open('sawmill', server.adminToken, { query: `?since=${since.slice(0, 19)}Z` });
+    expect(await readAll(second, server, 'sawmill')).toEqual(
+      expect.arrayContaining([`created workspaces ${workspace} WorkspaceCreated`]),
+    );
     const first = await open('sawmill', server.adminToken, { query: '?since=0001-01-01T00:00:00.000Z' });
     expect(await readAll(first, server, 'sawmill')).toEqual(expect.arrayContaining([locked]));
   });

@@ -1,6 +1,6 @@
 import { Controller, Get, Headers, Param, Query, Req, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { badRequest, parseTimestamp } from '#platform/kernel';
+import { badRequest, parseTime } from '#platform/kernel';
 import { Database } from '#platform/postgres';
 import { getParameter, type QueryParameters as QueryOf } from '#api/json-api';
 import {
@@ -22,7 +22,7 @@ const checkId = (name: string, value: string, parameter?: string): string => {
 };
 
 const parseSince = (value: string): number => {
-  const time = parseTimestamp(value);
+  const time = parseTime(value);
   if (time !== undefined) return time;
   const excerpt = JSON.stringify(value.slice(0, MAX_SHOWN));
   throw badRequest(`since: must be a time such as 2026-01-31T12:30:15.123Z, got ${excerpt}`, 'since');
