@@ -18,6 +18,10 @@ export const listChanges = <V extends object>(present: V, values: V): Partial<V>
     Object.entries(values).filter(([name, value]) => value !== present[name as keyof V]),
   ) as Partial<V>;
 
+/** Returns those of the values whose names are among the changes. */
+export const pickChanged = <V extends object>(values: V, changes: object): Partial<V> =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(changes, name))) as Partial<V>;
+
 /**
  * The fields of a form. Their names are those of the API, so that each field shows why `change` was refused. A field that the
  * person has not changed follows its value in `present`.

@@ -2,7 +2,7 @@ import { Fieldset, Stack, Text } from '@mantine/core';
 import type { ReactNode, SyntheticEvent } from 'react';
 import { showToast } from '../toasts.js';
 import { Card } from './card.js';
-import { listChanges, useForm } from './form.js';
+import { listChanges, pickChanged, useForm } from './form.js';
 import { PendingButton } from './pending-button.js';
 import { FormProblems } from './problems.js';
 import classes from './settings-card.module.css';
@@ -15,25 +15,21 @@ type SettingsChange<V> = {
   readonly mutate: (changes: Partial<V>, callbacks: { readonly onSuccess: () => void }) => void;
 };
 
-/** Returns the values that these changes replace. */
-const listFormer = <V extends object>(present: V, changes: Partial<V>): Partial<V> =>
-  Object.fromEntries(Object.entries(present).filter(([name]) => Object.hasOwn(changes, name))) as Partial<V>;
-
 /** The form of a card with settings. It sends only what the person has changed, and offers to undo it. */
 export const useSettings = <V extends object>(present: V, change: SettingsChange<V>) => {
   const form = useForm(present, change);
   const changes = listChanges(present, form.trimmed);
   useUnsavedGuard(form.isUnsaved);
   const save = (): void => {
-    const former = listFormer(present, changes);
-    const report = (message: string, undo?: () => void) => ({
-      onSuccess: (): void => {
-        form.reset();
-        showToast({ kind: 'success', message, undo });
-      },
-    });
-    const undo = (): void => change.mutate(former, report('The former settings are back.'));
-    change.mutate(changes, report('Saved.', undo));
+    const former = pickChanged(present, changes);
+    const report = (message: string, undo?: () => void): void => void showToast({ kind: 'success', message, undo });
+    // What the person has entered since then stays.
+    const undo = (): void => change.mutate(former, { onSuccess: () => report('The former settings are back.') });
+    const onSuccess = (): void => {
+      form.reset();
+      report('Saved.', undo);
+    };
+    change.mutate(changes, { onSuccess });
   };
   return { ...form, isChanged: Object.keys(changes).length > 0, save };
 };
