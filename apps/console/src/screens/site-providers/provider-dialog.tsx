@@ -1,6 +1,6 @@
 import { Checkbox, Fieldset, PasswordInput, Stack, Textarea, TextInput } from '@mantine/core';
 import { useChangeProvider, useCreateProvider, type IdentityProvider } from '../../api/identity-providers.js';
-import { useForm } from '../../components/form.js';
+import { listChanges, pickChanged, useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
 import { reportAndClose } from '../../toasts.js';
 import { toAttributes, toFields, type ProviderFields } from './provider-form.js';
@@ -75,13 +75,16 @@ type ProviderDialogProps = { readonly provider: IdentityProvider | null; readonl
 export const ProviderDialog = ({ provider, onClose }: ProviderDialogProps) => {
   const creation = useCreateProvider();
   const change = useChangeProvider();
-  const form = useForm(toFields(provider), provider === null ? creation : change);
+  const present = toFields(provider);
+  const form = useForm(present, provider === null ? creation : change);
   const { name } = form.trimmed;
   const save = () => {
-    const attributes = toAttributes(form.trimmed);
+    const entered = toAttributes(form.trimmed);
     const done = (what: string) => reportAndClose(`${name} is ${what}.`, onClose);
-    if (provider === null) creation.mutate(attributes, done('added'));
-    else change.mutate({ id: provider.id, attributes }, done('changed'));
+    if (provider === null) return creation.mutate(entered, done('added'));
+    // Somebody else may have changed the other attributes since the dialog was opened.
+    const attributes = pickChanged(entered, listChanges(present, form.trimmed));
+    return change.mutate({ id: provider.id, attributes }, done('changed'));
   };
   return (
     <FormDialog

@@ -20,7 +20,7 @@ import {
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { CodeBlock } from '../../components/copy.js';
 import { Dialog } from '../../components/dialog.js';
-import { listChanges, useForm } from '../../components/form.js';
+import { listChanges, pickChanged, useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
 import { CloseIcon } from '../../components/icons.js';
 import { findFieldProblem } from '../../components/problems.js';
@@ -130,7 +130,7 @@ const useIdentityForm = ({ organization, team, identity, onClose, onCreated }: F
   const entered = toIdentityAttributes(form.trimmed);
   const save = () => {
     if (identity === null) return creation.mutate(entered, { onSuccess: onCreated });
-    const attributes = listChanges(toIdentityAttributes(present), entered);
+    const attributes = pickChanged(entered, listChanges(present, form.trimmed));
     return change.mutate(
       { id: identity.id, attributes },
       reportAndClose(`The workload identity ${entered.name} is saved.`, onClose),
