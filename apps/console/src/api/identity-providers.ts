@@ -22,6 +22,8 @@ export const useCreateProvider = () =>
       const body = { data: { type: 'identity-providers' as const, attributes } };
       return readDocument(api.POST('/api/v2/admin/identity-providers', { body }));
     },
+    // The request can have the secret of the client.
+    gcTime: 0,
     rereads: PROVIDERS_KEY,
   });
 
@@ -34,6 +36,7 @@ export const useChangeProvider = () =>
       const body = { data: { type: 'identity-providers' as const, attributes } };
       return readDocument(api.PATCH('/api/v2/admin/identity-providers/{id}', { params, body }));
     },
+    gcTime: 0,
     rereads: PROVIDERS_KEY,
   });
 

@@ -140,6 +140,8 @@ export const useChangeSetVariable = (organization: string, id: string): Variable
       await sendVariable(id, change);
       return 'changed';
     },
+    // The request can have a sensitive value.
+    gcTime: 0,
     rereads: variableSetsKey(organization),
   });
 };

@@ -107,6 +107,8 @@ export const useChangeVariable = (organization: string, name: string, id: string
       await sendVariable(id, change);
       return 'changed';
     },
+    // The request can have a sensitive value.
+    gcTime: 0,
     rereads: workspaceKey(organization, name),
   });
 };
