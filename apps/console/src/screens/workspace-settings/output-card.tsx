@@ -4,7 +4,7 @@ import { SettingsCard, useSettings } from '../../components/settings-card.js';
 import { CHANGERS, type WorkspaceCardProps } from './setting-card.js';
 import { StoredNote } from './stored-note.js';
 
-/** Settings about what other clients show. */
+/** The format of logs, and settings that have no effect. */
 export const OutputCard = ({ organization, workspace }: WorkspaceCardProps) => {
   const { attributes } = workspace.data;
   const { mutate, ...state } = useUpdateWorkspace(organization, workspace.data);
@@ -23,10 +23,16 @@ export const OutputCard = ({ organization, workspace }: WorkspaceCardProps) => {
       canChange={attributes.permissions['can-update']}
       reason={CHANGERS}
     >
-      <StoredNote>Cadastre shows no logs of runs, and makes no health assessments.</StoredNote>
-      <Checkbox label="Structured run output" {...form.checkbox('structured-run-output-enabled')} />
+      <Checkbox
+        label="Structured run output"
+        description="Executors should write logs as lines of JSON, which the CLI renders."
+        {...form.checkbox('structured-run-output-enabled')}
+      />
       {attributes['assessments-enabled'] !== undefined && (
-        <Checkbox label="Health assessments" {...form.checkbox('assessments-enabled')} />
+        <>
+          <StoredNote>Cadastre makes no health assessments.</StoredNote>
+          <Checkbox label="Health assessments" {...form.checkbox('assessments-enabled')} />
+        </>
       )}
     </SettingsCard>
   );
