@@ -19,12 +19,11 @@ import { QueryState } from '../../components/states.js';
 import { TextLink } from '../../components/text-link.js';
 import { Time } from '../../components/times.js';
 import { showToast } from '../../toasts.js';
+import { NO_ORGANIZATION_CHANGE } from '../organization-general/reasons.js';
 import { DaysField } from './days-field.js';
 
 const ShortenDialog = lazyComponent(() => import('./audit-dialogs.js'), 'ShortenDialog');
 const StopDialog = lazyComponent(() => import('./audit-dialogs.js'), 'StopDialog');
-
-const NO_CHANGE = 'Only owners of the organization may change this.';
 
 type OrganizationProps = { readonly organization: string };
 
@@ -57,7 +56,7 @@ const RetentionCard = ({ organization, days }: OrganizationProps & { readonly da
         title="Retention"
         form={{ ...form, save: isShorter(days, chosen) ? dialog.open : form.save }}
         canChange
-        reason={NO_CHANGE}
+        reason={NO_ORGANIZATION_CHANGE}
       >
         <DaysField
           label="Keep entries for"

@@ -5,9 +5,9 @@ import { dataRetentionQuery, useChangeDataRetention } from '../../api/organizati
 import { Page } from '../../components/page.js';
 import { SettingsCard, useSettings } from '../../components/settings-card.js';
 import { QueryState } from '../../components/states.js';
+import { NO_ORGANIZATION_CHANGE } from '../organization-general/reasons.js';
 import { DaysField } from './days-field.js';
 
-const NO_CHANGE = 'Only owners of the organization may change this.';
 const FIRST_DAYS = '90';
 
 type RetentionValues = { readonly kind: 'keep' | 'delete'; readonly 'delete-older-than-n-days': string };
@@ -33,7 +33,7 @@ const RetentionCard = ({ organization, days }: FormProps) => {
   });
   const kind = form.choice('kind');
   return (
-    <SettingsCard title="States of the past" form={form} canChange reason={NO_CHANGE}>
+    <SettingsCard title="States of the past" form={form} canChange reason={NO_ORGANIZATION_CHANGE}>
       <Radio.Group
         label="Old states"
         value={kind.value}

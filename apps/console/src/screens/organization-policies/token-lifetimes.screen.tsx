@@ -11,9 +11,8 @@ import {
 import { Page } from '../../components/page.js';
 import { SettingsCard, useSettings } from '../../components/settings-card.js';
 import { LoadingLines, QueryState } from '../../components/states.js';
+import { NO_ORGANIZATION_CHANGE } from '../organization-general/reasons.js';
 import { DaysField } from './days-field.js';
-
-const NO_CHANGE = 'Only owners of the organization may change this.';
 
 const KINDS = {
   organization: 'Token of the organization',
@@ -54,7 +53,7 @@ const LifetimesCard = ({ organization, isEnabled, days }: CardProps) => {
     mutate: (changes, callbacks) => update.mutate(toChanges(changes), callbacks),
   });
   return (
-    <SettingsCard title="Longest lifetimes" form={form} canChange reason={NO_CHANGE}>
+    <SettingsCard title="Longest lifetimes" form={form} canChange reason={NO_ORGANIZATION_CHANGE}>
       <Switch label="Limit how long tokens live" {...form.checkbox('isEnabled')} />
       {listKinds().map(([kind, label]) => (
         <DaysField key={kind} label={label} min={0} step="any" required {...form.text(kind)} />
