@@ -20,8 +20,8 @@ const decompress = (bytes: Buffer, isJson: boolean): PublishedContent => {
 export const isPublished = ({ headers }: IncomingMessage): boolean => headers['content-encoding'] === 'br';
 
 /**
- * Reads a compressed response. Equal bytes of a published file are decompressed once in a process: the matrix requests the largest files as every
- * caller, and each time would take 0.1 s.
+ * Reads a compressed response. Equal bytes of a published file are decompressed once in a process: the matrix requests the
+ * largest files as every caller, and each time would take 0.1 s.
  */
 export const readPublished = async (response: IncomingMessage): Promise<PublishedContent> => {
   const bytes = await buffer(response);

@@ -76,7 +76,10 @@ export const requireUnchanging = async <T>(answer: Promise<T>): Promise<T> => {
   }
 };
 
-/** `/data/attributes/name` is the field `name`, as is an element of its list, and `/data/relationships/project/data/id` is the field `project`. */
+/**
+ * Returns the field of a problem. `/data/attributes/name` and `/data/attributes/name/0` are the field `name`, and
+ * `/data/relationships/project/data/id` is the field `project`.
+ */
 const locateProblem = (
   source: RefusalDocument['errors'][number]['source'],
 ): { readonly field: string | null; readonly pointer: string | null } => {

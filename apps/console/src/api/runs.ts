@@ -199,7 +199,8 @@ export const useUploadConfiguration = (organization: string, workspace: string) 
 export type NewRunAttributes = RequestResource<'createRun'>['attributes'];
 type QueuedRun = {
   readonly attributes: NewRunAttributes;
-  /** Empty for the current one. */ readonly configuration: string;
+  /** Empty for the current one. */
+  readonly configuration: string;
 };
 
 /** Queues a run of a workspace. */

@@ -39,7 +39,10 @@ type AccessRowFilter = {
   readonly search: string | undefined;
 };
 
-/** Returns a condition on a team `t` with access to a row `r`. Callers that manage the access see every team, also secret ones. */
+/**
+ * Returns the condition that the caller sees a team `t` with access to a row `r`. Callers that manage the access see every
+ * team, also secret ones.
+ */
 const isShownTeam = (actor: Actor): Sql =>
   sql`(${isPermittedByRole(actor, 'manage-workspace-access', sql.raw('r.organization'))} or ${isVisibleTeam(actor)})`;
 
@@ -52,7 +55,7 @@ const selectAccesses = (actor: Actor): Sql => sql`
      join teams t on t.id = g.team
     where ${isShownTeam(actor)})`;
 
-/** Returns a condition: the team has access to the row itself. Nothing matches a team that the caller does not see. */
+/** Returns the condition that the team has access to the row itself. It matches no row if the caller does not see the team. */
 const hasAccessOf = (actor: Actor, team: string): Sql => sql`
   r.id in (select workspace from team_workspaces where team = ${team}
            union all select project from team_projects where team = ${team})

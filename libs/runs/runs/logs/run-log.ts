@@ -67,10 +67,10 @@ const createCutMark = (isJson: boolean, limit: number): Buffer => {
 
 /**
  * Returns how many bytes of the output belong to lines that begin before the limit; null if the last of these lines does
- * not end in the output.
+ * not end in the output. `available`: bytes up to the limit.
  */
-const findCut = (output: Buffer, room: number, endsLine: boolean): number | null => {
-  const lastEnd = room > 0 ? output.subarray(0, room).lastIndexOf(NEWLINE) : -1;
+const findCut = (output: Buffer, available: number, endsLine: boolean): number | null => {
+  const lastEnd = available > 0 ? output.subarray(0, available).lastIndexOf(NEWLINE) : -1;
   if (lastEnd >= 0) return lastEnd + 1;
   if (endsLine) return 0;
   const firstEnd = output.indexOf(NEWLINE);
