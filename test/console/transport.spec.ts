@@ -7,7 +7,7 @@ import { waitUntil } from '../support/product.js';
 import { expectStatus, makeMember, makeOrganization, makeWorkspace } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
-/* What the console sends and receives, and what its tabs have in common. */
+/* The requests of the console, and the stream that its tabs share. */
 
 const WORKSPACES = 62;
 const TABS = 8;

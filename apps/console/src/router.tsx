@@ -6,7 +6,7 @@ import { ErrorState, NotFoundState } from './components/states.js';
 import { formatSearch, parseSearch } from './search-params.js';
 import { routeTree } from './routes.js';
 
-/** What Chromium, Firefox, Safari and Vite report if the script or the styles of a screen did not load. */
+/** The messages of Chromium, Firefox, Safari and Vite if the script or the styles of a screen did not load. */
 const NO_SCRIPT = /dynamically imported module|module script|preload CSS/;
 
 const toError = (error: unknown): Error => {

@@ -6,7 +6,7 @@ import { organizationKey } from './organizations.js';
 import { pagedQuery } from './pages.js';
 import { useChange } from './use-change.js';
 
-/* What owners decide about old data, tokens and the audit trail. */
+/* The policies of owners for old data, tokens and the audit trail. */
 
 const policiesKey = (organization: string) => [...organizationKey(organization), 'policies'] as const;
 

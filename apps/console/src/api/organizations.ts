@@ -77,7 +77,7 @@ export const useDeleteOrganization = (organization: string) => {
   });
 };
 
-/** What an organization holds, counted as far as the person may read it. */
+/** The numbers of workspaces, projects and teams of an organization that the person may read. */
 export const organizationContentQuery = (organization: string) =>
   queryOptions({
     queryKey: [...organizationKey(organization), 'content'],

@@ -1,4 +1,4 @@
-/* What the page knows about the clock of the server, which can differ from the one of the browser. */
+/* The clock of the server, as the page knows it. It can differ from the one of the browser. */
 
 /** For changes that were on their way when an answer was made, and for clocks of several servers. */
 const MARGIN_MS = 5_000;

@@ -33,7 +33,7 @@ export const siteOrganizationsQuery = (name = '') =>
     return { data, meta: document.meta };
   });
 
-/** What organizations can have. */
+/** The feature sets that an organization can have. */
 export const featureSetsQuery = queryOptions({
   queryKey: ['feature-sets'],
   queryFn: async ({ signal }) => (await readDocument(api.GET('/api/v2/admin/feature-sets', { signal }))).data,

@@ -4,7 +4,7 @@ import { api } from './client.js';
 import { currentStateKey } from './states.js';
 import { useChange } from './use-change.js';
 
-/** What can happen to the file of a version. A deleted file can be restored until it is destroyed. */
+/** The changes of the file of a version. A deleted file can be restored until it is destroyed. */
 export type StateDataChange = 'delete' | 'restore' | 'destroy';
 
 const PATHS = {

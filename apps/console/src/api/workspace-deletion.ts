@@ -6,7 +6,7 @@ import { organizationKey } from './organizations.js';
 import { useChange } from './use-change.js';
 import { workspaceKey, type Workspace } from './workspaces.js';
 
-/** What a deletion of the workspace also deletes. Null: the person may not see it. */
+/** The numbers of things that the server deletes with the workspace. Null: the person may not see them. */
 export type WorkspaceContent = {
   readonly stateVersions: number | null;
   readonly runs: number | null;

@@ -17,7 +17,7 @@ type MovedAccess = {
   readonly own: string | null;
 };
 
-/** What differs for a workspace between its project and another one. Null: the person may not see it. */
+/** The differences for a workspace between its project and another one. Null: the person may not see them. */
 export type MoveEffect = {
   readonly target: TargetProject;
   readonly project: Project;
@@ -95,7 +95,7 @@ const readAccesses = async (
   return present && target ? compareAccesses(present, target) : null;
 };
 
-/** What a move of the workspace to the project with the id `to` changes. */
+/** The effect of a move of the workspace to the project with the id `to`. */
 export const moveEffectQuery = (organization: string, workspace: Workspace, to: string) =>
   queryOptions({
     // Not below the key of the workspaces, because live messages must not change a preview that a person reads.

@@ -22,7 +22,7 @@ type ChartCardProps = {
   readonly legend?: readonly LegendEntry[];
   /** The content if there is nothing to draw; null if there is. */
   readonly empty: ReactNode;
-  /** What follows the picture and the table, such as what they leave out. */
+  /** A text below the picture and the table, such as the number of rows that they leave out. */
   readonly note?: ReactNode;
   readonly children: ReactNode;
 };

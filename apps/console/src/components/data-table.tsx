@@ -18,7 +18,7 @@ type DataTableProps<R> = {
   readonly label: string;
   readonly columns: readonly DataColumn<R>[];
   readonly rows: readonly R[];
-  /** What a person can do with a row, in a column of its own at the end. */
+  /** The actions of a row, in a column of their own at the end. */
   readonly actions?: ((row: R) => RowActionsProps) | undefined;
   /** Whether the rows lead to other screens. */
   readonly isLinked?: boolean;

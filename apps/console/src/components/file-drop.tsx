@@ -12,7 +12,7 @@ type FileDropProps = {
   readonly isMultiple?: boolean;
   readonly isBusy: boolean;
   readonly onFiles: (files: readonly File[]) => void;
-  /** What the person reads above the button. */
+  /** The text above the button. */
   readonly children: ReactNode;
 };
 

@@ -1,10 +1,10 @@
 import type { LinkProps } from '@tanstack/react-router';
 
-/** What a person can do with one row of a list: something that `onClick` does, or a screen that `link` opens. */
+/** An action of a row of a list: a change that `onClick` makes, or a screen that `link` opens. */
 export type RowAction = {
   /** The label, such as `Remove`. */
   readonly action: string;
-  /** What screen readers read, if it is not the label with the name of the row after it. It begins with the label. */
+  /** The name for screen readers, by default the label with the name of the row after it. It begins with the label. */
   readonly label?: string;
   /** Whether the action removes something. */
   readonly isDangerous?: boolean;

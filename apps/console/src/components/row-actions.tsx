@@ -36,7 +36,7 @@ const RowActionButton = ({ name, action }: { readonly name: string; readonly act
   );
 };
 
-/** What a person can do with one row: a button, and a menu with the rest. */
+/** The actions of a row: a button, and a menu with the rest. */
 export const RowActions = ({ name, actions: [first, ...others] }: RowActionsProps) => {
   if (!first) return null;
   return (

@@ -1,6 +1,6 @@
 import type { ConsoleRun } from '../api/runs.js';
 
-/* What a run does, where it comes from, and how long its phases take. */
+/* The kind and the source of a run, and the durations of its phases. */
 
 export type RunAttributes = ConsoleRun['attributes'];
 export type RunTimes = RunAttributes['status-timestamps'];

@@ -49,7 +49,7 @@ export const NotFoundState = ({ what = 'page', reason = null }: NotFoundStatePro
 type ErrorStateProps = {
   readonly error: Error;
   readonly onRetry: () => void;
-  /** What happens when a server that was away is back. By default, the same as after a click. */
+  /** Called when a server that was away is back. By default `onRetry`. */
   readonly onReturn?: () => void;
   /** Whether older data follow. */
   readonly hasData?: boolean;

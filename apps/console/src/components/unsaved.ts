@@ -2,7 +2,7 @@ import { useBlocker } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { createStore } from '../store.js';
 
-/* What a person has entered is not lost without a prompt. */
+/* A prompt before the page drops text that the person has entered. */
 
 type UnsavedPrompt = { readonly leave: () => void; readonly stay: () => void };
 

@@ -1,6 +1,6 @@
 import type { LiveState } from './live-state.js';
 
-/** What the tab with the stream of an organization passes on to the other tabs of the browser. */
+/** A message of the tab with the stream of an organization to the other tabs of the browser. */
 export type PassedOn =
   | { readonly kind: 'opened' }
   | { readonly kind: 'state'; readonly state: LiveState }

@@ -15,7 +15,7 @@ type Creation = {
   readonly permission?: keyof Organization['attributes']['permissions'];
 };
 
-/** What people create and add on screens of an organization. */
+/** The buttons with which people create resources on screens of an organization. */
 const CREATIONS: readonly Creation[] = [
   // One button a line.
   { label: 'New workspace', path: 'workspaces', permission: 'can-create-workspace' },

@@ -7,7 +7,7 @@ export type QueueLimits = {
   readonly waitingOfOwner: number;
   /** Maximum number of bytes that wait in memory. */
   readonly waitingBytes: number;
-  /** What waits, for refusals, in the plural. */
+  /** The noun for the waiting work in refusals, in the plural. */
   readonly items: string;
 };
 

@@ -12,7 +12,7 @@ const TrailActivityChart = lazyComponent(() => import('../../charts/trail-activi
 const RUNS_HEIGHT = 380;
 const HEIGHT = 320;
 
-/** What happens in the organization, in pictures. Only people who may read the audit trail see its activity. */
+/** Pictures of the runs, tags, resources and activity of the organization. The activity needs access to the audit trail. */
 export const HomeCharts = ({ organization }: CardProps) => {
   const mayReadTrail = usePermission(organization, 'can-read-audit-trail');
   return (

@@ -63,7 +63,7 @@ const toAttributes = (present: ProjectDefaults, changes: Partial<ProjectDefaults
   };
 };
 
-/** What applies to the workspaces of the project that have no value of their own. */
+/** The defaults of workspaces of the project that have no value of their own. */
 const DefaultsCard = ({ organization, project }: CardProps) => {
   const update = useUpdateProject(organization, project.id);
   const present = listDefaults(project);
@@ -116,7 +116,7 @@ const Facts = ({ id, attributes }: Project) => (
   </Card>
 );
 
-/** What people with admin access to the project change. */
+/** The settings that people with admin access to the project change. */
 export const ProjectSettings = (card: CardProps) => (
   <Stack>
     <GeneralCard {...card} />

@@ -68,7 +68,7 @@ const Confirmation = ({ organization, workspace, run }: StepProps) => {
   );
 };
 
-/** What the run waits for, and who can act. */
+/** Describes the next event of the run, and the people who can act. */
 const describeStep = (step: StepProps): ReactNode => {
   const { run } = step;
   if (hasEnded(run.status)) return `The run has ended. ${describeEnd(run)}`;

@@ -11,7 +11,7 @@ type ActionWords = {
   readonly isDangerous?: boolean;
 };
 
-/** What a site administrator can do with a user, in the order of the menu. Each has a dialog. */
+/** The actions of a site administrator on a user, in the order of the menu. Each has a dialog. */
 export const USER_ACTIONS: Readonly<Record<ConfirmedAction, ActionWords>> = {
   suspend: {
     action: 'Suspend',

@@ -43,7 +43,7 @@ const useStateData = (workspace: string) => {
   return send;
 };
 
-/** What a person does with versions, and the dialog that is open for it. */
+/** Returns the actions on versions, and the dialog that is open for one of them. */
 export const useVersionActions = (
   organization: string,
   workspace: WorkspaceDocument,

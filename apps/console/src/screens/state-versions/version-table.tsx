@@ -18,7 +18,7 @@ const STATUS_LABELS = {
 
 export type ListedStateVersion = StateVersionPage['data'][number];
 
-/** What a person does with a version besides comparing it. */
+/** The actions on a version, except its comparison. */
 export type VersionAction = 'download' | 'roll-back' | 'delete' | 'restore' | 'destroy';
 
 type TableProps = {

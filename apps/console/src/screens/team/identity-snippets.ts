@@ -3,7 +3,7 @@ import type { WorkloadIdentity } from '../../api/workload-identities.js';
 export const GITHUB = 'https://token.actions.githubusercontent.com';
 export const GITLAB = 'https://gitlab.com';
 
-/** What a job needs. Nothing of it is secret. */
+/** The values in the text of a job. None of them is secret. */
 type SnippetValues = { readonly server: string; readonly identity: WorkloadIdentity };
 
 /** The variable from which terraform reads the token of a host. Its name has underscores for dots, and two for hyphens. */

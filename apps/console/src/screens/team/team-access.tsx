@@ -180,7 +180,7 @@ const TeamAccess = (props: TeamProps) => {
   );
 };
 
-/** What the members of a team may do. */
+/** The rights and the access of a team. */
 export const TeamAccessScreen = () => {
   const team = useShownTeam();
   return team && <TeamAccess {...team} />;

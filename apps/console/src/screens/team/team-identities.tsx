@@ -107,7 +107,7 @@ const IdentityDialogs = ({ organization, team, open, onOpen }: DialogsProps) => 
 };
 
 type CardProps = TeamProps & {
-  /** What a person without the permission needs. */
+  /** The right that a person without the permission needs. */
   readonly reason: string;
 };
 

@@ -94,7 +94,7 @@ const TeamMembers = ({ organization, team }: TeamProps) => {
   );
 };
 
-/** Who is in a team. */
+/** The members of a team. */
 export const TeamMembersScreen = () => {
   const team = useShownTeam();
   return team && <TeamMembers {...team} />;

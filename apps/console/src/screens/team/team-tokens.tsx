@@ -96,7 +96,7 @@ const TeamTokens = (props: TeamProps) => {
   );
 };
 
-/** What programs use to act with the access of a team. */
+/** The tokens and workload identities with which programs have the access of a team. */
 export const TeamTokensScreen = () => {
   const team = useShownTeam();
   return team && <TeamTokens {...team} />;

@@ -23,7 +23,7 @@ const useScreenName = (): string | undefined => {
   return path === '' ? undefined : (TABS.find((tab) => tab.path === path)?.label ?? 'Not found');
 };
 
-/** What all screens of a team have: its name and its tabs. */
+/** The frame of all screens of a team: its name and its tabs. */
 export const TeamScreen = () => {
   const { organization, team: id } = useParams({ from: '/$organization/teams/$team' });
   const query = useQuery(teamQuery(organization, id));

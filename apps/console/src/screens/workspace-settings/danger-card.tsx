@@ -15,7 +15,7 @@ const NO_DELETION =
 const NO_FORCE =
   'Only owners force a deletion, unless the organization lets admins of a workspace do it. See the settings of the organization.';
 
-/** What stops a deletion that is not forced. */
+/** The reasons for which the server refuses a deletion that is not forced. */
 const Obstacles = ({ organization, workspace }: WorkspaceCardProps) => {
   const { attributes, relationships } = workspace.data;
   const { locked, name, 'resource-count': resources } = attributes;

@@ -72,7 +72,7 @@ const useExecution = (organization: string, workspace: Workspace) => {
   });
 };
 
-/** Where runs of the workspace execute, and with which version of the tool. */
+/** The execution mode of runs of the workspace, and the version of the tool. */
 export const ExecutionCard = ({ organization, workspace }: WorkspaceCardProps) => {
   const { attributes } = workspace.data;
   const inherited = readInheritedExecution(workspace);

@@ -62,7 +62,7 @@ const Effect = ({
   );
 };
 
-/** What changes for the workspace if it moves to another project. */
+/** The effect of a move to another project. */
 export const MovePreview = ({ to, ...props }: MovePreviewProps) => {
   const query = useQuery(moveEffectQuery(props.organization, props.workspace, to));
   return (

@@ -1,7 +1,7 @@
 import type { NewRunAttributes } from '../../api/runs.js';
 import type { Workspace } from '../../api/workspaces.js';
 
-/* What a person enters for a new run, and the request that it becomes. */
+/* The fields of a new run, and the request with their values. */
 
 export type NewRunKind = 'apply' | 'plan' | 'refresh' | 'destroy';
 

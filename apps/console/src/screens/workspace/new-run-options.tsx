@@ -98,7 +98,7 @@ type OptionsProps = FormProps & {
   readonly upload: ReactNode;
 };
 
-/** What few runs need. */
+/** Options that few runs need. */
 export const NewRunOptions = ({ form, configurations, upload }: OptionsProps) => {
   const { kind } = form.values;
   const isPlanOnly = kind === 'plan';
