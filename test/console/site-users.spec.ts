@@ -40,7 +40,7 @@ const choose = async (page: TestPage, name: string, action: string) => {
 };
 
 describe('the users of the site', () => {
-  it('are found, suspended and let in again', async () => {
+  it('are found and suspended, and can sign in after the suspension has ended', async () => {
     const page = await open(admin);
     await rowOf(page, 'root').getByText('Site administrator').waitFor();
     await rowOf(page, 'rita').getByText('acme').waitFor();

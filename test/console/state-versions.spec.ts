@@ -222,7 +222,7 @@ describe('the state of a workspace', () => {
     await page.context().close();
   });
 
-  it('stays behind the lock of another person', async () => {
+  it('cannot be changed while another person holds the lock', async () => {
     expectStatus(await server.post(`/api/v2/workspaces/${destination}/actions/lock`), 200);
     const page = await openConsole(browser, server, { user: writer, path: '/app/acme/workspaces/moved/states' });
     const button = page.getByRole('button', { name: 'Upload a state' });

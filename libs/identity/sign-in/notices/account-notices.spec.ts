@@ -117,7 +117,7 @@ describe('the changes of an account', () => {
     expectStatus(await server.get('/api/v2/users/user-0000000000000000/account-changes'), 404);
   });
 
-  it('are none for a user that nobody has used', async () => {
+  it('are empty for a user that has never signed in', async () => {
     const { id } = await ensureUser(server.store, server.runtime.ids, 'quiet', false);
     expect(expectStatus(await server.get(`/api/v2/users/${id}/account-changes`), 200).body.data).toEqual([]);
   });
