@@ -38,6 +38,8 @@ const useFollowOwnRename = (organization: string) => {
       params: (before) => ({ ...before, workspace: name }),
       search: true,
       replace: true,
+      // The screen stays as it is, with everything that the person has entered in other cards.
+      ignoreBlocker: true,
     });
   };
 };
