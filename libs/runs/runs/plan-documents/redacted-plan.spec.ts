@@ -109,7 +109,10 @@ describe('the redacted plan', () => {
 
   it('changes no prototype if a provider is named `__proto__`', () => {
     const provider = { resource_schemas: { cloud_host: SCHEMA } };
-    const text = JSON.stringify({ ...SCHEMAS, provider_schemas: { proto: provider } }).replace('"proto"', '"__proto__"');
+    const text = JSON.stringify({ ...SCHEMAS, provider_schemas: { proto: provider } }).replace(
+      '"proto"',
+      '"__proto__"',
+    );
     const schemas = JSON.parse(text) as typeof SCHEMAS;
     const plan = planOf({ resource_changes: [resourceOf({}, { provider_name: '__proto__' })] });
     const redacted = buildRedactedPlan(plan, schemas);
