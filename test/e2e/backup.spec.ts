@@ -165,6 +165,7 @@ const FOLLOWERS = [
   'account_notices',
   'state_sweeper',
   'configuration_sweeper',
+  'run_file_sweeper',
   'release_sweeper',
 ];
 

@@ -112,6 +112,7 @@ const writeExport = async ({ events, rows, files, people, organization }: Conten
   const part = await archive.putLines('events/000001', [head, ...events.map((event) => JSON.stringify(event))]);
   const tables = [];
   for (const [n, { table, columns, rows: own }] of rows.entries()) {
+    if (own.length === 0) continue;
     const lines = own.map((row) => JSON.stringify(row));
     tables.push({ table, columns, parts: [await archive.putLines(`snapshots/x/table-${n}`, lines)] });
   }
