@@ -216,10 +216,10 @@ describe('the settings of a workspace', () => {
     await field.waitFor();
     expect(await field.inputValue()).toBe('As the organization: delete data older than 90 days');
     await choose(page, 'Data retention', 'Old states and configurations', 'Delete data of a certain age');
-    await retention.getByLabel('Age in days').fill('0');
+    await retention.getByLabel('Delete data that is older than').fill('99999999');
     await save(page, 'Data retention');
     await retention.getByText('Delete older than n days must be').waitFor();
-    await retention.getByLabel('Age in days').fill('7');
+    await retention.getByLabel('Delete data that is older than').fill('7');
     await saveAll(page, 'Data retention');
     const { body } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}/${path}`), 200);
     expect(body.data).toMatchObject({

@@ -110,7 +110,7 @@ export const listChunks = (
   database.rows<{ start: number; content: Buffer }>(selectChunks(phase, range));
 
 /** A log of a phase that has ended whose chunks are not in a file yet. */
-type EndedLog = { readonly run: string; readonly phase: string };
+export type EndedLog = { readonly run: string; readonly phase: string };
 
 const LOGS_PER_PAGE = 100;
 

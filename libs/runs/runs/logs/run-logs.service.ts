@@ -27,6 +27,7 @@ import {
   listChunksOfLink,
   listEndedLogs,
   loadRunForLog,
+  type EndedLog,
   type RunForLog,
 } from './run-logs.queries.js';
 
@@ -116,18 +117,28 @@ export class RunLogs {
     return renderLog(range, { output, end, status });
   }
 
-  /** Moves the logs of phases that have ended to files. `done` is called after each log. */
+  /** Moves the logs of phases that have ended to files. `done` is called after each log. Throws the first failure after all logs. */
   async moveEndedLogs(signal: AbortSignal, done: () => void): Promise<void> {
-    for await (const { run, phase } of listEndedLogs(this.database)) {
+    const failures: unknown[] = [];
+    for await (const log of listEndedLogs(this.database)) {
       if (signal.aborted) return;
-      const kind = FILES[phase.startsWith('plan-') ? 'plan' : 'apply'];
-      // A file that exists has the same output: the job was interrupted before it deleted the chunks.
-      await this.files.put(run, kind, this.readOutput(phase));
-      const [deleted = []] = await this.database.transaction([deleteChunks(phase)]);
-      // The run was deleted meanwhile, after its files were removed.
-      if (deleted.length === 0 && !(await isRunStored(this.database, run))) await this.files.remove(run);
-      done();
+      try {
+        await this.moveLog(log);
+        done();
+      } catch (error) {
+        failures.push(error);
+      }
     }
+    if (failures.length > 0) throw failures[0];
+  }
+
+  private async moveLog({ run, phase }: EndedLog): Promise<void> {
+    const kind = FILES[phase.startsWith('plan-') ? 'plan' : 'apply'];
+    // A file that exists has the same output: the job was interrupted before it deleted the chunks.
+    await this.files.put(run, kind, this.readOutput(phase));
+    const [deleted = []] = await this.database.transaction([deleteChunks(phase)]);
+    // The run was deleted meanwhile, after its files were removed.
+    if (deleted.length === 0 && !(await isRunStored(this.database, run))) await this.files.remove(run);
   }
 
   private async *readOutput(phase: string): AsyncGenerator<Buffer> {

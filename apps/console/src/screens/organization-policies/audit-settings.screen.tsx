@@ -20,7 +20,7 @@ import { TextLink } from '../../components/text-link.js';
 import { Time } from '../../components/times.js';
 import { showToast } from '../../toasts.js';
 import { NO_ORGANIZATION_CHANGE } from '../organization-general/reasons.js';
-import { DaysField } from './days-field.js';
+import { DaysField } from '../../components/days-field.js';
 
 const ShortenDialog = lazyComponent(() => import('./audit-dialogs.js'), 'ShortenDialog');
 const StopDialog = lazyComponent(() => import('./audit-dialogs.js'), 'StopDialog');

@@ -6,7 +6,7 @@ import { Page } from '../../components/page.js';
 import { SettingsCard, useSettings } from '../../components/settings-card.js';
 import { QueryState } from '../../components/states.js';
 import { NO_ORGANIZATION_CHANGE } from '../organization-general/reasons.js';
-import { DaysField } from './days-field.js';
+import { DaysField } from '../../components/days-field.js';
 
 const FIRST_DAYS = '90';
 

@@ -12,7 +12,7 @@ import { Page } from '../../components/page.js';
 import { SettingsCard, useSettings } from '../../components/settings-card.js';
 import { LoadingLines, QueryState } from '../../components/states.js';
 import { NO_ORGANIZATION_CHANGE } from '../organization-general/reasons.js';
-import { DaysField } from './days-field.js';
+import { DaysField } from '../../components/days-field.js';
 
 const KINDS = {
   organization: 'Token of the organization',

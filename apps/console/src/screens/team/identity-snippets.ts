@@ -63,7 +63,7 @@ export const formatGitlabJob = ({ server, identity }: SnippetValues): string => 
     IDENTITY: ${identity.id}
   id_tokens:
     ID_TOKEN:
-      aud: ${identity.attributes.audience}
+      aud: ${JSON.stringify(identity.attributes.audience)}
   script:
     - |
 ${exchange('      ')}

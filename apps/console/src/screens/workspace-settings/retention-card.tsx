@@ -1,8 +1,9 @@
-import { Select, TextInput } from '@mantine/core';
+import { Select } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useChangeRetention, workspaceRetentionQuery, type RetentionRule } from '../../api/data-retention.js';
 import { Card } from '../../components/card.js';
 import { formatCount } from '../../components/counts.js';
+import { DaysField } from '../../components/days-field.js';
 import { SettingsCard, useSettings } from '../../components/settings-card.js';
 import { QueryState } from '../../components/states.js';
 import { CHANGERS, type WorkspaceCardProps } from './setting-card.js';
@@ -55,7 +56,7 @@ const RetentionForm = (props: RetentionFormProps) => {
         onChange={(value) => form.enter({ rule: value as RetentionRule, [DAYS]: '' })}
       />
       {form.values.rule === 'delete' && (
-        <TextInput label="Age in days" inputMode="numeric" required {...form.text(DAYS)} />
+        <DaysField label="Delete data that is older than" required {...form.text(DAYS)} />
       )}
     </SettingsCard>
   );
