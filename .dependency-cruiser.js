@@ -45,7 +45,8 @@ const downwards = (group, index) => ({
 
 const pureAccess =
   '^libs/api/access/(?:rules|callers/(?:actor|organization-access|token-restriction)|authentication/address-ranges|permissions/(?:event-groups|grants|live-resources|permissions))\\.ts$';
-const pureJsonApi = '^libs/api/json-api/(?:rules|attribute-table|body-schemas|member-treatments|oauth-refusal)\\.ts$';
+const pureJsonApi =
+  '^libs/api/json-api/(?:rules|attribute-table|body-schemas|calendar-days|member-treatments|oauth-refusal)\\.ts$';
 const pureRelease = '^libs/registry/provider-release/(?:archive-names|rules)\\.ts$';
 
 export default {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { listLastDays, parseCalendarDays } from './calendar-days.js';
+import { listLastDays } from './calendar-days.js';
+import { parseCalendarDays } from './day-filters.js';
 
 const NOW = new Date('2026-03-29T12:00:00Z');
 const HOUR = 60 * 60 * 1_000;

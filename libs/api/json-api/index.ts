@@ -1,7 +1,8 @@
 export * from './attribute-table.js';
 export { selectStoredAttributes } from './stored-attributes.js';
 export * from './body.js';
-export * from './calendar-days.js';
+export type { CalendarDays } from './calendar-days.js';
+export * from './day-filters.js';
 export * from './document.js';
 export * from './include.js';
 export * from './body-schemas.js';

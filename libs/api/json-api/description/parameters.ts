@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_PARAMETER_CHARACTERS, MAX_PARAMETER_VALUES } from '../paging.js';
-import { DEFAULT_DAYS, DEFAULT_ZONE, MAX_DAYS } from '../calendar-days.js';
+import { DEFAULT_DAYS, DEFAULT_ZONE, MAX_DAYS } from '../day-filters.js';
 import { AS_OF } from '../point-in-time.js';
 import type { PathParameterDescription } from './operation.js';
 
