@@ -83,6 +83,19 @@ const TagMatrix = ({ organization, rows, count, reservedKeys, keys }: MatrixProp
   );
 };
 
+type NoRowProps = { readonly organization: string; readonly hasReservedKeys: boolean };
+
+const NoRow = ({ organization, hasReservedKeys }: NoRowProps) => {
+  const { name = '', view } = useSearch({ from: '/$organization/tags' });
+  if (view === 'gaps') return <NoGap hasReservedKeys={hasReservedKeys} organization={organization} />;
+  if (name === '') return <NoWorkspace organization={organization} />;
+  return (
+    <EmptyState icon={SearchIcon} title="No workspace matches">
+      <Text>You may read no workspace with this text in its name.</Text>
+    </EmptyState>
+  );
+};
+
 const Content = ({ organization }: { readonly organization: string }) => {
   const { name = '', view } = useSearch({ from: '/$organization/tags' });
   const reserved = useQuery(reservedKeysQuery(organization));
@@ -93,17 +106,7 @@ const Content = ({ organization }: { readonly organization: string }) => {
   if (error instanceof ApiError && error.isNotFound) return <NotFoundState what="organization" />;
   if (error) return <ErrorState error={error} onRetry={rows.retry} />;
   if (rows.total === undefined || !reserved.data) return <LoadingLines count={8} height={32} />;
-  if (rows.total === 0) {
-    return view === 'gaps' ? (
-      <NoGap hasReservedKeys={reserved.data.length > 0} organization={organization} />
-    ) : name === '' ? (
-      <NoWorkspace organization={organization} />
-    ) : (
-      <EmptyState icon={SearchIcon} title="No workspace matches">
-        <Text>You may read no workspace with this text in its name.</Text>
-      </EmptyState>
-    );
-  }
+  if (rows.total === 0) return <NoRow organization={organization} hasReservedKeys={reserved.data.length > 0} />;
   const keys = listTagKeys(reserved.data, rows.loaded);
   if (keys.length === 0) return <NoTag />;
   const reservedKeys = new Set(reserved.data.map(({ attributes }) => attributes.key));
