@@ -14,6 +14,7 @@ import { VirtualGrid } from '../../components/virtual-grid.js';
 import { SiteTabs } from '../site/site-tabs.js';
 import { TRAIL_COLUMNS } from './trail-columns.js';
 import { toTrailFilter, type TrailSearch } from './audit-trail.search.js';
+import { useListUse, type ListUse } from './list-use.js';
 import type { ChangeTrailFilter } from './trail-filters.js';
 import { useTrailList, type TrailList } from './trail-list.js';
 import classes from './audit-trail.module.css';
@@ -49,23 +50,6 @@ const NoEntry = ({ organization }: { readonly organization: TrailOwner }) => (
     </Text>
   </EmptyState>
 );
-
-/** Whether the pointer or the focus is in the list. Its rows then stay where they are. */
-const useListUse = () => {
-  const [isPointed, setPointed] = useState(false);
-  const [isFocused, setFocused] = useState(false);
-  return {
-    isInUse: isPointed || isFocused,
-    events: {
-      onPointerEnter: () => setPointed(true),
-      onPointerLeave: () => setPointed(false),
-      onFocus: () => setFocused(true),
-      onBlur: () => setFocused(false),
-    },
-  };
-};
-
-type ListUse = ReturnType<typeof useListUse>;
 
 type ContentProps = {
   readonly organization: TrailOwner;
