@@ -117,7 +117,7 @@ describe('the audit trail', () => {
 
   it('polls while there is no live stream', async () => {
     const page = await openTrail(`?resource=${quiet}`);
-    await page.route('**/organizations/acme/events', (route) => route.abort());
+    await page.route('**/organizations/acme/events*', (route) => route.abort());
     await page.reload();
     await waitForCount(page, '3 entries');
     await act(olga, quiet, 'lock');
