@@ -126,7 +126,7 @@ describe('the console', () => {
     const message = 'event: changed\ndata: {"resource":{"type":"workspaces","id":"ws-1"}}\n\n';
     const list = await openList();
     const requests = countRequests(list, '/organizations/acme/workspaces');
-    await list.route('**/organizations/acme/events', (route) =>
+    await list.route('**/organizations/acme/events*', (route) =>
       route.fulfill({
         contentType: 'text/event-stream',
         body: `retry: 600000\n\n${message.repeat(BURST)}`,

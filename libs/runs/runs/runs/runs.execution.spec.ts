@@ -61,7 +61,7 @@ describe('an executor', () => {
       ...plan,
       'has-changes': true,
       'resource-destructions': 0,
-      'log-read-url': null,
+      'log-read-url': expect.stringContaining('/api/v2/logs/'),
       status: 'finished',
       'execution-details': { mode: 'remote' },
       'status-timestamps': { 'queued-at': expect.any(String), 'finished-at': expect.any(String) },
