@@ -1,4 +1,4 @@
-import { Table, VisuallyHidden } from '@mantine/core';
+import { VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { RowActions, type RowActionsProps } from './row-actions.js';
 import classes from './table-frame.module.css';
@@ -32,28 +32,35 @@ type DataTableProps<R> = {
 
 const getLook = ({ isWide = false, isFilling = false, align }: DataColumn<never>) => ({
   className: [isWide && classes['wide'], isFilling && classes['filling']].filter(Boolean).join(' ') || undefined,
-  ta: align,
+  style: { textAlign: align },
 });
 
-/* The roles keep the table a table for screen readers where the styles make cards of its rows. */
+/** The roles keep the table a table for screen readers where the styles make cards of its rows. */
+const ROLES = {
+  table: { role: 'table' },
+  group: { role: 'rowgroup' },
+  row: { role: 'row' },
+  head: { role: 'columnheader' },
+  cell: { role: 'cell' },
+} as const;
 
 type HeadProps = { readonly columns: readonly DataColumn<never>[]; readonly hasActions: boolean };
 
 const DataHead = ({ columns, hasActions }: HeadProps) => (
-  <Table.Thead role="rowgroup">
-    <Table.Tr role="row">
+  <thead {...ROLES.group}>
+    <tr {...ROLES.row}>
       {columns.map((column) => (
-        <Table.Th key={column.header} role="columnheader" {...getLook(column)}>
+        <th key={column.header} {...ROLES.head} {...getLook(column)}>
           {column.header}
-        </Table.Th>
+        </th>
       ))}
       {hasActions && (
-        <Table.Th role="columnheader">
+        <th {...ROLES.head}>
           <VisuallyHidden>Actions</VisuallyHidden>
-        </Table.Th>
+        </th>
       )}
-    </Table.Tr>
-  </Table.Thead>
+    </tr>
+  </thead>
 );
 
 /**
@@ -65,30 +72,30 @@ export const DataTable = <R extends { readonly id: string }>(props: DataTablePro
   const scrolling = canScroll ? { tabIndex: 0, role: 'region', 'aria-label': `Table: ${label}` } : {};
   return (
     <div className={classes['frame']} data-card={isInCard || undefined} {...scrolling}>
-      <Table
+      <table
         className={`${classes['table']} ${classes['cards']}`}
-        highlightOnHover={isLinked}
-        role="table"
+        data-linked={isLinked || undefined}
+        {...ROLES.table}
         aria-label={label}
       >
         <DataHead columns={columns} hasActions={actions !== undefined} />
-        <Table.Tbody role="rowgroup">
+        <tbody {...ROLES.group}>
           {rows.map((row) => (
-            <Table.Tr key={row.id} role="row" data-quiet={isQuiet?.(row) || undefined}>
+            <tr key={row.id} {...ROLES.row} data-quiet={isQuiet?.(row) || undefined}>
               {columns.map((column) => (
-                <Table.Td key={column.header} role="cell" data-label={column.header} {...getLook(column)}>
+                <td key={column.header} {...ROLES.cell} data-label={column.header} {...getLook(column)}>
                   <div>{column.cell(row)}</div>
-                </Table.Td>
+                </td>
               ))}
               {actions && (
-                <Table.Td role="cell" data-actions>
+                <td {...ROLES.cell} data-actions>
                   <RowActions {...actions(row)} />
-                </Table.Td>
+                </td>
               )}
-            </Table.Tr>
+            </tr>
           ))}
-        </Table.Tbody>
-      </Table>
+        </tbody>
+      </table>
     </div>
   );
 };

@@ -1,4 +1,4 @@
-import { Table, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useContext } from 'react';
 import { workspaceAsOfQuery } from '../../api/history.js';
@@ -25,27 +25,23 @@ const FieldTable = ({ then, now }: FieldTableProps) => {
           ? 'Every field is as it is now.'
           : `${formatCount(count, 'field differs', 'fields differ')} from now.`}
       </Text>
-      <WideTable label="Fields of the workspace" verticalSpacing={6}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Field</Table.Th>
-            <Table.Th>At this time</Table.Th>
-            <Table.Th>Now</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
+      <WideTable label="Fields of the workspace">
+        <thead>
+          <tr>
+            <th>Field</th>
+            <th>At this time</th>
+            <th>Now</th>
+          </tr>
+        </thead>
+        <tbody>
           {fields.map(({ label, value, now: presentValue }) => (
-            <Table.Tr key={label} className={value === presentValue ? undefined : classes['different']}>
-              <Table.Th scope="row" fw={500}>
-                {label}
-              </Table.Th>
-              <Table.Td>{value}</Table.Td>
-              <Table.Td>
-                {value === presentValue ? <span className={classes['same']}>same</span> : presentValue}
-              </Table.Td>
-            </Table.Tr>
+            <tr key={label} className={value === presentValue ? undefined : classes['different']}>
+              <th scope="row">{label}</th>
+              <td>{value}</td>
+              <td>{value === presentValue ? <span className={classes['same']}>same</span> : presentValue}</td>
+            </tr>
           ))}
-        </Table.Tbody>
+        </tbody>
       </WideTable>
     </>
   );
