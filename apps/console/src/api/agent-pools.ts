@@ -9,6 +9,8 @@ import { useChange } from './use-change.js';
 export type AgentPool = ApiResource<'AgentPool'>;
 export type PoolAgent = ApiResource<'Agent'>;
 
+export const nameAgent = ({ id, attributes }: PoolAgent): string => attributes.name ?? id;
+
 const SUGGESTIONS = 50;
 /** Pings of agents are no events, so the live stream has no messages about them. */
 const REFRESH_MS = 10_000;

@@ -1,17 +1,19 @@
 import { Badge, Button, Group, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { sessionsQuery, useEndOtherSessions, useEndSession, type Session } from '../../api/own-sessions.js';
-import { ConfirmDialog } from '../../components/confirm-dialog.js';
+import { sessionsQuery, useEndSession, type Session } from '../../api/own-sessions.js';
 import { DataTable, type DataColumn } from '../../components/data-table.js';
 import { UserIcon } from '../../components/icons.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { LongText } from '../../components/long-text.js';
 import { PagedList } from '../../components/paged-list.js';
 import { FormProblems } from '../../components/problems.js';
 import { EmptyState } from '../../components/states.js';
 import { Time } from '../../components/times.js';
-import { reportAndClose, showToast } from '../../toasts.js';
+import { showToast } from '../../toasts.js';
 import { AccountPage } from './account-page.js';
+
+const EndOthersDialog = lazyComponent(() => import('./end-others-dialog.js'), 'EndOthersDialog');
 
 const METHODS: Readonly<Record<string, string>> = {
   password: 'Password',
@@ -63,21 +65,6 @@ const SessionTable = ({ sessions }: { readonly sessions: readonly Session[] }) =
         })}
       />
     </>
-  );
-};
-
-const EndOthersDialog = ({ user, onClose }: { readonly user: string; readonly onClose: () => void }) => {
-  const change = useEndOtherSessions(user);
-  return (
-    <ConfirmDialog
-      title="End all other sessions"
-      action="End"
-      change={change}
-      onConfirm={() => change.mutate(undefined, reportAndClose('Your other sessions have ended.', onClose))}
-      onClose={onClose}
-    >
-      You are signed out of every other browser. This browser stays signed in. Tokens stay.
-    </ConfirmDialog>
   );
 };
 

@@ -1,14 +1,15 @@
 import { Badge, Code, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { agentsQuery, useRemoveAgent, type PoolAgent } from '../../api/agent-pools.js';
+import { agentsQuery, nameAgent, type PoolAgent } from '../../api/agent-pools.js';
 import { Card } from '../../components/card.js';
-import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { DataTable, type DataColumn } from '../../components/data-table.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { PagedList } from '../../components/paged-list.js';
 import { Time } from '../../components/times.js';
-import { reportAndClose } from '../../toasts.js';
 import { explainPoolRefusal, type PoolProps } from './pool-rights.js';
+
+const RemoveAgentDialog = lazyComponent(() => import('./pool-dialogs.js'), 'RemoveAgentDialog');
 
 type AgentState = PoolAgent['attributes']['status'];
 
@@ -19,8 +20,6 @@ const STATES: Readonly<Record<AgentState, { readonly label: string; readonly col
   errored: { label: 'Lost', color: 'red' },
   exited: { label: 'Exited', color: 'gray' },
 };
-
-const nameAgent = ({ id, attributes }: PoolAgent): string => attributes.name ?? id;
 
 const COLUMNS: readonly DataColumn<PoolAgent>[] = [
   { header: 'Name', cell: nameAgent },
@@ -40,24 +39,6 @@ const COLUMNS: readonly DataColumn<PoolAgent>[] = [
   },
   { header: 'Registered', isWide: true, cell: ({ attributes }) => <Time value={attributes['created-at']} /> },
 ];
-
-type RemoveProps = { readonly organization: string; readonly agent: PoolAgent; readonly onClose: () => void };
-
-const RemoveAgentDialog = ({ organization, agent, onClose }: RemoveProps) => {
-  const name = nameAgent(agent);
-  const change = useRemoveAgent(organization);
-  return (
-    <ConfirmDialog
-      title={`Remove ${name}`}
-      action="Remove"
-      change={change}
-      onConfirm={() => change.mutate(agent.id, reportAndClose(`The agent ${name} is removed.`, onClose))}
-      onClose={onClose}
-    >
-      The list no longer shows this agent. If it still runs, it has to register again.
-    </ConfirmDialog>
-  );
-};
 
 /** Returns why the agent cannot be removed, or undefined. */
 const explainAgentRefusal = ({ attributes: { status } }: PoolAgent, refusal: string | null): string | undefined => {

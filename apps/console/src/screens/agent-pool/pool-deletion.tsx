@@ -1,35 +1,12 @@
 import { Group, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { useNavigate } from '@tanstack/react-router';
-import { useDeleteAgentPool } from '../../api/agent-pools.js';
 import { Card } from '../../components/card.js';
-import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { formatCount } from '../../components/counts.js';
+import { lazyComponent } from '../../components/lazy-component.js';
 import { PermittedButton } from '../../components/permitted-button.js';
-import { reportAndClose } from '../../toasts.js';
 import { explainPoolRefusal, type PoolProps } from './pool-rights.js';
 
-const DeletePoolDialog = ({ organization, pool, onClose }: PoolProps & { readonly onClose: () => void }) => {
-  const { name } = pool.attributes;
-  const navigate = useNavigate();
-  const deletion = useDeleteAgentPool(organization, pool.id);
-  const leave = () => {
-    onClose();
-    void navigate({ to: '/$organization/settings/agent-pools', params: { organization } });
-  };
-  return (
-    <ConfirmDialog
-      title={`Delete the agent pool ${name}`}
-      action="Delete"
-      typed={name}
-      change={deletion}
-      onConfirm={() => deletion.mutate(undefined, reportAndClose(`The agent pool ${name} is deleted.`, leave))}
-      onClose={onClose}
-    >
-      Its tokens end at once, so its agents can no longer report. You cannot undo this.
-    </ConfirmDialog>
-  );
-};
+const DeletePoolDialog = lazyComponent(() => import('./pool-dialogs.js'), 'DeletePoolDialog');
 
 /** Returns why the pool cannot be deleted, or null. The server also counts workspaces and projects that the person does not see. */
 const explainDeletionRefusal = (props: PoolProps): string | null => {
