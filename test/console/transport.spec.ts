@@ -165,7 +165,10 @@ describe('a form', () => {
     await page.getByRole('link', { name: 'Teams', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'New team' });
     const prompt = page.getByRole('dialog', { name: 'Leave without saving?' });
-    const openForm = () => page.getByRole('button', { name: 'New team' }).click();
+    const openForm = async () => {
+      await page.getByRole('button', { name: 'New team' }).click();
+      await dialog.waitFor();
+    };
     await openForm();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
