@@ -14,11 +14,11 @@ const screenCount = globSync(`${SOURCES}**/*${SCREEN}`).length;
 type ModuleInfos = { readonly getModuleInfo: (id: string) => { readonly importers: readonly string[] } | null };
 
 /** Returns the screens that cannot be shown without a module. Dialogs, which are loaded when they open, do not count. */
-const findScreens = (id: string, infos: ModuleInfos, seen = new Set<string>()): readonly string[] => {
-  if (seen.has(id)) return [];
-  seen.add(id);
+const findScreens = (id: string, infos: ModuleInfos, visited = new Set<string>()): readonly string[] => {
+  if (visited.has(id)) return [];
+  visited.add(id);
   if (id.endsWith(SCREEN)) return [id];
-  return (infos.getModuleInfo(id)?.importers ?? []).flatMap((importer) => findScreens(importer, infos, seen));
+  return (infos.getModuleInfo(id)?.importers ?? []).flatMap((importer) => findScreens(importer, infos, visited));
 };
 
 /**
