@@ -25,10 +25,10 @@ const LONG = scaleLimit(600_000);
 const SEED = chooseSeed(20_261_124);
 
 /**
- * Some operations need a state that only other requests can create, such as a run that waits for its confirmation, or a
- * form with the token of a page. The test of a notification configuration needs a destination that answers.
+ * Some operations need a state that only other requests can create, such as a run that waits for its confirmation or is being
+ * executed, or a form with the token of a page. The test of a notification configuration needs a destination that answers.
  */
-const MOST_REFUSED = 58;
+const MOST_REFUSED = 59;
 
 type RequestOperation = {
   readonly parameters?: readonly ParameterTemplate[];

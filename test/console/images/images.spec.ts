@@ -121,7 +121,7 @@ type Screen = {
 
 const SCREENS: readonly Screen[] = [
   // The first, because the trail records what the other screens read.
-  { name: 'audit-trail', path: '/acme/audit-trail', text: 'registry provider' },
+  { name: 'audit-trail', path: '/acme/audit-trail', text: 'of a provider' },
   { name: 'organizations', path: '', text: 'Owner' },
   { name: 'home', path: '/acme', text: 'changed today' },
   { name: 'workspaces', path: '/acme/workspaces', text: '10 workspaces' },
