@@ -68,7 +68,7 @@ describe('the site', () => {
     await page.getByRole('heading', { level: 1, name: 'Organizations' }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Search and commands' }).fill('site');
-    await page.getByRole('option', { name: 'Site' }).click();
+    await page.getByRole('option', { name: 'Site', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Site' }).waitFor();
     expect(page.pageErrors).toEqual([]);
     await page.context().close();
