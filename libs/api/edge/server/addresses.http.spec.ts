@@ -71,7 +71,7 @@ describe('a request whose path has empty segments', () => {
   });
 
   it('leads a browser that must sign in back to a path of this server', async () => {
-    const { status, headers } = await send('GET //account//tokens');
-    expect([status, headers['location']]).toEqual([303, '/sign-in?return_to=%2Faccount%2Ftokens']);
+    const { status, headers } = await send('GET //account//totp');
+    expect([status, headers['location']]).toEqual([303, '/sign-in?return_to=%2Faccount%2Ftotp']);
   });
 });
