@@ -89,6 +89,12 @@ const reportAll = async (world: MatrixWorld, id: string, ...statuses: readonly s
   for (const status of statuses) await theAgent(world).api.post(`/api/v2/runs/${id}/progress`, reportBody(status));
 };
 
+/** After the lists, because each row makes runs. */
+const documents = DOCUMENTS.flatMap((document) => [
+  readDocument(`/plans/:id/${document}`, document, ofFreshRun('plan')),
+  readDocument(`/runs/:id/plan/${document}`, document, run),
+]);
+
 const reads: readonly MatrixRow[] = [
   read('/runs/:id', run),
   read('/runs/:id/plan', run),
@@ -99,10 +105,6 @@ const reads: readonly MatrixRow[] = [
   read('/workspaces/:id/runs', workspace),
   read('/workspaces/:id/run-statistics', workspace),
   read('/plans/:id', createTarget(onTheWorkspace, 'plan')),
-  ...DOCUMENTS.flatMap((document) => [
-    readDocument(`/plans/:id/${document}`, document, ofFreshRun('plan')),
-    readDocument(`/runs/:id/plan/${document}`, document, run),
-  ]),
   read('/applies/:id', createTarget(onTheWorkspace, 'apply')),
   read('/comments/:id', createTarget(onTheWorkspace, 'comment')),
   read('/run-events/:id', createTarget(onTheWorkspace, 'runEvent')),
@@ -378,4 +380,4 @@ const links: readonly MatrixRow[] = [
   },
 ];
 
-export const runs: readonly MatrixRow[] = [...reads, ...actions, ...configurations, ...links];
+export const runs: readonly MatrixRow[] = [...reads, ...documents, ...actions, ...configurations, ...links];
