@@ -159,6 +159,7 @@ describe('the workload identities of a team', () => {
     await dialog.getByRole('button', { name: 'Create' }).click();
     const use = page.getByRole('dialog', { name: 'Use app-main in a job' });
     const job = use.getByRole('region', { name: 'the job' });
+    await job.waitFor();
     const [identity] = expectStatus(await server.get(`/api/v2/teams/${platform}/workload-identities`), 200).body.data;
     expect(identity.attributes.claims).toEqual({ repository: ['acme/app'], ref: ['refs/heads/main'] });
     expect(await job.innerText()).toContain(`IDENTITY: ${identity.id}`);
