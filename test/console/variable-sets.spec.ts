@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { inspectScreen, openConsole, pauseRequests } from '../support/console.js';
 import {
   expectStatus,
   grantProjectAccess,
@@ -125,8 +125,11 @@ describe('the variable sets of an organization', () => {
     await page.getByRole('button', { name: 'Change size' }).click();
     const dialog = page.getByRole('dialog', { name: 'Change size' });
     await dialog.getByRole('textbox', { name: 'Value' }).fill('large');
+    // Neither the live stream nor the form shows what another person changes now.
+    const reads = await pauseRequests(page, 'GET', `**${path}*`);
     expectStatus(await server.patch(`${path}/${created}`, resource('vars', { value: 'medium' })), 200);
     await dialog.getByRole('button', { name: 'Save' }).click();
+    reads.release();
     await dialog.getByText(/The value is now medium/).waitFor();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('row', { name: /size large/ }).waitFor();

@@ -2,7 +2,7 @@ import { Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
-import type { RequestedToken, tokensOfPoolQuery, tokensOfTeamQuery } from '../../api/tokens.js';
+import type { RequestedToken, tokensOfTeamQuery } from '../../api/tokens.js';
 import { Card } from '../../components/card.js';
 import { CreateButton } from '../../components/create-button.js';
 import { lazyComponent } from '../../components/lazy-component.js';
@@ -19,7 +19,8 @@ type OwnerTokensProps = {
   readonly name: string;
   /** The kind of the owner: `team`. */
   readonly what: string;
-  readonly query: ReturnType<typeof tokensOfTeamQuery> | ReturnType<typeof tokensOfPoolQuery>;
+  /** The query of a pool's tokens has this type too. */
+  readonly query: ReturnType<typeof tokensOfTeamQuery>;
   /** Shown instead of an empty table. */
   readonly empty: string;
   /** Shown instead of the list, before the reason. */
