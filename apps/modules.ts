@@ -61,6 +61,7 @@ import { tagsDefinition } from '#workspaces/tags';
 import { variablesDefinition } from '#workspaces/variables';
 import { vaultDefinition } from '#storage/vault';
 import { createExpiredWorkloadTokensJob, workloadIdentitiesDefinition } from '#identity/workload-identities';
+import { oidcIssuerDefinition } from '#identity/oidc-issuer';
 import { workspacesDefinition } from '#workspaces/workspaces';
 
 const eventDefinitions: readonly ModuleDefinition[] = [
@@ -80,6 +81,7 @@ const eventDefinitions: readonly ModuleDefinition[] = [
   auditTrailSettingsDefinition,
   signInDefinition,
   workloadIdentitiesDefinition,
+  oidcIssuerDefinition,
   identityProvidersDefinition,
   notificationsDefinition,
   savedViewsDefinition,

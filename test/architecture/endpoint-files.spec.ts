@@ -56,6 +56,8 @@ const NOUNS: Readonly<Record<string, string>> = {
   'oauth-metadata': 'the format of RFC 8414',
   'oauth-revocation': 'responses without a body',
   'oauth-token': 'the format of RFC 6749',
+  'oidc-issuer': 'the formats of OpenID Connect Discovery and RFC 7517',
+  'oidc-settings': 'responses without a body',
   'oidc-sign-in': 'pages',
   'back-channel-logout': 'responses without a body',
   'identity-links': 'a page',
@@ -139,6 +141,8 @@ beforeAll(async () => {
   server = await startTestServer({ followers: true });
   endpointModules = await listEndpointModules();
   seeds = await furnish();
+  // The first read creates the key of the issuer.
+  expectStatus(await server.get('/.well-known/jwks'), 200);
   // After this response the next reads do not wait for the follower.
   expectStatus(await server.get(`/api/v2/workspaces/${seeds['workspaces']}/history`), 200);
 });

@@ -84,6 +84,17 @@ export const SITE_ACTIONS: Readonly<Record<string, SiteAction>> = {
     const { id, name } = await makeProvider(world);
     return { answer: expectStatus(await world.server.delete(`${PROVIDERS}/${id}`), 204), id, meta: { name } };
   },
+  'oidc_key.rotate': async ({ server }) => {
+    const answer = expectStatus(await server.post('/api/v2/admin/oidc-settings/actions/rotate-key'), 204);
+    const { keys } = expectStatus(await server.get('/.well-known/jwks'), 200).body;
+    return { answer, id: 'oidc-site', meta: { kid: keys[0].kid } };
+  },
+  'oidc_key.trim': async ({ server }) => {
+    expectStatus(await server.post('/api/v2/admin/oidc-settings/actions/rotate-key'), 204);
+    const [, ...earlier] = expectStatus(await server.get('/.well-known/jwks'), 200).body.keys as { kid: string }[];
+    const answer = expectStatus(await server.post('/api/v2/admin/oidc-settings/actions/trim-key'), 204);
+    return { answer, id: 'oidc-site', meta: { kids: earlier.map(({ kid }) => kid).toReversed() } };
+  },
   'scim_group.create': async ({ server, unique }) => {
     const [scim, displayName] = [await makeScimClient(server), unique('group')];
     const answer = expectStatus(await scim.post('/scim/v2/Groups', { displayName }), 201);

@@ -16,6 +16,7 @@ import { IpAllowlistsModule } from '#organizations/ip-allowlists';
 import { LiveEventsModule } from '#activity/live-events';
 import { NotificationsModule } from '#activity/notifications';
 import { OauthModule } from '#identity/oauth';
+import { OidcIssuerModule } from '#identity/oidc-issuer';
 import { OrganizationsModule } from '#organizations/organizations';
 import { PagesModule } from '#api/pages';
 import { PeopleModule } from '#identity/people';
@@ -88,6 +89,7 @@ const listPeopleModules = ({ encryptionKeys, forgetting, settings }: Runtime): D
       tokensPerTeam: settings.workloadTokensPerTeam,
     }),
     OauthModule.with({ publicUrl, tokenLifetime }),
+    OidcIssuerModule.with({ publicUrl }),
   ];
 };
 

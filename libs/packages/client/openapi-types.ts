@@ -998,6 +998,80 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/.well-known/openid-configuration': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Describe the issuer of the tokens of runs */
+    get: operations['getOpenidConfiguration'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/.well-known/jwks': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show the keys that verify the tokens of runs */
+    get: operations['getOpenidKeys'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/admin/oidc-settings/actions/rotate-key': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Sign the tokens of runs with a new key
+     * @description The server publishes earlier keys until `trim-key`, so that the tokens of runs in progress stay valid.
+     */
+    post: operations['rotateOidcKey'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/admin/oidc-settings/actions/trim-key': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Delete all keys except for the newest one
+     * @description Tokens that an earlier key has signed are no longer valid.
+     */
+    post: operations['trimOidcKeys'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/access-explanations': {
     parameters: {
       query?: never;
@@ -18792,6 +18866,172 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
+    };
+  };
+  getOpenidConfiguration: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The addresses and abilities of the issuer. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "issuer": "https://cadastre.example.com",
+           *       "jwks_uri": "https://cadastre.example.com/.well-known/jwks",
+           *       "response_types_supported": [
+           *         "id_token"
+           *       ],
+           *       "subject_types_supported": [
+           *         "public"
+           *       ],
+           *       "id_token_signing_alg_values_supported": [
+           *         "RS256"
+           *       ],
+           *       "scopes_supported": [
+           *         "openid"
+           *       ],
+           *       "claims_supported": [
+           *         "terraform_workspace_name"
+           *       ]
+           *     }
+           */
+          'application/json': {
+            /** @example https://cadastre.example.com */
+            issuer: string;
+            /** @example https://cadastre.example.com/.well-known/jwks */
+            jwks_uri: string;
+            response_types_supported: 'id_token'[];
+            subject_types_supported: 'public'[];
+            id_token_signing_alg_values_supported: 'RS256'[];
+            scopes_supported: 'openid'[];
+            claims_supported: string[];
+          };
+        };
+      };
+      400: components['responses']['BadRequest'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getOpenidKeys: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The public keys, newest first. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "keys": [
+           *         {
+           *           "kty": "RSA",
+           *           "kid": "NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs",
+           *           "use": "sig",
+           *           "alg": "RS256",
+           *           "n": "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx",
+           *           "e": "AQAB"
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': {
+            keys: {
+              /** @constant */
+              kty: 'RSA';
+              /** @example NzbLsXh8uDCcd-6MNwXF4W_7noWXFZAfHkxZsRGC9Xs */
+              kid: string;
+              /** @constant */
+              use: 'sig';
+              /** @constant */
+              alg: 'RS256';
+              /** @example 0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx */
+              n: string;
+              /** @example AQAB */
+              e: string;
+            }[];
+          };
+        };
+      };
+      400: components['responses']['BadRequest'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  rotateOidcKey: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  trimOidcKeys: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
     };
   };
   explainAccess: {

@@ -1422,6 +1422,24 @@ type EventSchemas = {
       /** Format: date-time */
       expiredAt: string;
     };
+    /** cadastre.OidcKeyRotated.v1 */
+    OidcKeyRotated: {
+      key: {
+        /** @constant */
+        kty: 'RSA';
+        kid: string;
+        /** @constant */
+        use: 'sig';
+        /** @constant */
+        alg: 'RS256';
+        n: string;
+        e: string;
+      };
+    };
+    /** cadastre.OidcKeysTrimmed.v1 */
+    OidcKeysTrimmed: {
+      kids: string[];
+    };
     /** cadastre.IdentityProviderCreated.v2 */
     IdentityProviderCreated: {
       name: string;
@@ -1793,6 +1811,8 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   WorkloadIdentityUpdated: 1,
   WorkloadIdentityDeleted: 1,
   WorkloadTokenIssued: 1,
+  OidcKeyRotated: 1,
+  OidcKeysTrimmed: 1,
   IdentityProviderCreated: 2,
   IdentityProviderUpdated: 2,
   IdentityProviderDeleted: 1,

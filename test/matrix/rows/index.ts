@@ -8,6 +8,7 @@ import { identityProviderRows } from './identity-providers.js';
 import { ipAllowlistRows } from './ip-allowlists.js';
 import { notificationsOfOrganizations, notificationsOfTeams, notificationsOfWorkspaces } from './notifications.js';
 import { oauthRows } from './oauth.js';
+import { oidcIssuerRows } from './oidc-issuer.js';
 import { organizations } from './organizations.js';
 import { people } from './people.js';
 import { registry } from './registry.js';
@@ -46,6 +47,7 @@ export const ROWS = {
     ...teamAccess,
     ...access,
     ...identityProviderRows,
+    ...oidcIssuerRows,
     ...scim,
     ...workloadIdentities,
     ...notificationsOfTeams,

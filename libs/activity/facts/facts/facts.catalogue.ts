@@ -136,6 +136,7 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'gpg_key',
   'identity_provider',
   'notification_configuration',
+  'oidc_key',
   'organization',
   'organization_user',
   'project',
