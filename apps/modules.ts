@@ -48,6 +48,7 @@ import {
   createRunLogs,
   RUN_FILES,
   runsDefinition,
+  createLostExecutorsJob,
   createWaitingRemoteRunsJob,
 } from '#runs/runs';
 import { savedViewsDefinition } from '#organizations/saved-views';
@@ -204,6 +205,7 @@ export const createScheduledJobs = (
     createInvitedAccountsJob({ store, ids }),
     createExpiredWorkloadTokensJob({ store, clock, ids }),
     createProviderAccessJob({ store, clock, ids }),
+    createLostExecutorsJob(store, clock, ids),
     createWaitingRemoteRunsJob(store.database, clock, logger),
     ...createMessageJobs(dependencies, settings),
   ];

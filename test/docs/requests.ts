@@ -24,6 +24,7 @@ import * as providers from '../../libs/registry/registry/providers/registry-prov
 import * as retention from '../../libs/operations/retention/data-retention-policy-delete-olders.controller.js';
 import * as configurations from '../../libs/runs/runs/configuration-versions/configuration-versions.controller.js';
 import * as runs from '../../libs/runs/runs/runs/runs.body.js';
+import * as runLeases from '../../libs/runs/runs/run-leases/run-leases.controller.js';
 import * as notifications from '../../libs/activity/notifications/configurations/notification-configurations.controller.js';
 import * as savedViews from '../../libs/organizations/saved-views/saved-views.controller.js';
 import * as sshKeys from '../../libs/organizations/ssh-keys/ssh-keys.controller.js';
@@ -95,8 +96,9 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
     requests: [
       { name: 'register', routes: ['POST /api/v2/agent-pools/:pool/agents'], body: agents.registerBody },
       { name: 'ping', routes: ['POST /api/v2/agents/:id/actions/ping'], body: agents.pingBody },
+      { name: 'claim', routes: ['POST /api/v2/agents/:id/actions/claim'], body: runLeases.claimBody },
     ],
-    also: { name: 'cadastre', status: 'cadastre' },
+    also: { name: 'cadastre', phases: 'cadastre', status: 'cadastre', 'wait-seconds': 'cadastre' },
   },
   'audit-configurations': {
     requests: [
@@ -382,6 +384,10 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       },
     ],
   },
+  'run-leases': {
+    requests: [{ name: 'renew', routes: ['POST /api/v2/runs/:id/actions/renew-lease'], body: runLeases.renewalBody }],
+    also: { fence: 'cadastre', 'wait-seconds': 'cadastre' },
+  },
   runs: {
     requests: [
       { name: 'create', routes: ['POST /api/v2/runs'], body: runs.createBody, goTfe: ['RunCreateOptions'] },
@@ -397,6 +403,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
     ],
     also: {
       'debugging-mode': 'docs',
+      fence: 'cadastre',
       'has-changes': 'cadastre',
       'resource-additions': 'cadastre',
       'resource-changes': 'cadastre',

@@ -2,5 +2,6 @@ export { AgentPoolWorkspaces } from './agent-pools/agent-pool-workspaces.port.js
 export { selectRelatedAgentPools } from './agent-pools/agent-pools.related.js';
 export type { AgentPoolDeleted } from './agent-pools/agent-pool.js';
 export { AgentsModule, agentsDefinition } from './agents.module.js';
+export { recordPing, upsertPing } from './agents/agents.queries.js';
 export { AGENT_POOL_NAMES } from './agent-pools/agent-pool-names.js';
 export { expectPoolVersion, isPoolUsableBy, selectUsablePoolVersion } from './agent-pools/usable-pools.queries.js';

@@ -3852,6 +3852,46 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/agents/{id}/actions/claim': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Claim the next run that waits for an agent
+     * @description For executors, with the token of the pool. The server waits up to `wait-seconds` for a run. Applies come first, then plans that may be applied, then others.
+     */
+    post: operations['claimRun'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/runs/{id}/actions/renew-lease': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Renew the lease of a run
+     * @description For executors, with the token of the pool. The server answers after `wait-seconds`, or as soon as a user cancels the run.
+     */
+    post: operations['renewRunLease'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/runs/{id}/authentication-tokens': {
     parameters: {
       query?: never;
@@ -6925,6 +6965,27 @@ export interface components {
     UploadPlanJsonBody: {
       [key: string]: unknown;
     };
+    ClaimRunBody: {
+      data: {
+        type?: ('agents' | '') | null;
+        /** @default {} */
+        attributes: {
+          phases?: ('plan' | 'apply')[] | null;
+          'wait-seconds'?: number | null;
+        };
+        relationships?: unknown;
+      };
+    };
+    RenewRunLeaseBody: {
+      data: {
+        type?: ('run-leases' | '') | null;
+        attributes: {
+          fence: number;
+          'wait-seconds'?: number | null;
+        };
+        relationships?: unknown;
+      };
+    };
     CreateRunBody: {
       data: {
         type?: ('runs' | '') | null;
@@ -6970,6 +7031,7 @@ export interface components {
       data: {
         type?: ('run-progress' | '') | null;
         attributes: {
+          fence?: number | null;
           /** @enum {string} */
           status:
             | 'pending'
@@ -11586,7 +11648,10 @@ export interface components {
            * @enum {string}
            */
           mode: 'remote' | 'local' | 'agent';
-          /** @description Present in the mode `agent`. */
+          /** @description The executor. Present after it has claimed the phase. */
+          'agent-id'?: string;
+          'agent-name'?: string | null;
+          /** @description Present in the mode `agent`, and after an executor has claimed the phase. */
           'agent-pool-id'?: string | null;
         };
         /**
@@ -11678,7 +11743,10 @@ export interface components {
            * @enum {string}
            */
           mode: 'remote' | 'local' | 'agent';
-          /** @description Present in the mode `agent`. */
+          /** @description The executor. Present after it has claimed the phase. */
+          'agent-id'?: string;
+          'agent-name'?: string | null;
+          /** @description Present in the mode `agent`, and after an executor has claimed the phase. */
           'agent-pool-id'?: string | null;
         };
         /**
@@ -11862,8 +11930,56 @@ export interface components {
       data: components['schemas']['RunEvent'];
       included?: (components['schemas']['Comment'] | components['schemas']['User'])[];
     };
-    RunDocument: {
-      data: components['schemas']['Run'];
+    RunLeaseDocumentWithIncluded: {
+      data: components['schemas']['RunLease'] | null;
+      included?: components['schemas']['Run'][];
+    };
+    /** @description The claim of an executor on the plan or the apply of a run. It has the id of the run, and ends when the executor reports the end of the phase, or does not renew it. */
+    RunLease: {
+      /** @example run-6mKd9TzPq3XvLcB8 */
+      id: string;
+      /** @constant */
+      type: 'run-leases';
+      attributes: {
+        /**
+         * Format: date-time
+         * @description The time at which a user has asked the executor to stop.
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'canceled-at': string | null;
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'expires-at': string;
+        /**
+         * @description Grows with each claim of the run. Reports must have it.
+         * @example 1
+         */
+        fence: number;
+        /** @enum {string} */
+        phase: 'plan' | 'apply';
+      };
+      relationships: {
+        agent: {
+          data: components['schemas']['AgentIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        run: {
+          data: components['schemas']['RunIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        workspace: {
+          data: components['schemas']['WorkspaceIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+    };
+    AgentIdentifier: {
+      /** @constant */
+      type: 'agents';
+      /** @example id-of-agents */
+      id: string;
     };
     /** @description A plan of a configuration and its apply. Executors report their progress; the server executes nothing. */
     Run: {
@@ -12257,6 +12373,12 @@ export interface components {
       type: 'workspace-run-alerts';
       /** @example id-of-workspace-run-alerts */
       id: string;
+    };
+    RunLeaseDocument: {
+      data: components['schemas']['RunLease'] | null;
+    };
+    RunDocument: {
+      data: components['schemas']['Run'];
     };
     RunDocumentWithIncluded: {
       data: components['schemas']['Run'];
@@ -38657,6 +38779,127 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
+  claimRun: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the agent. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "agents",
+         *         "attributes": {
+         *           "phases": [
+         *             "plan",
+         *             "apply"
+         *           ],
+         *           "wait-seconds": 20
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['ClaimRunBody'];
+      };
+    };
+    responses: {
+      /** @description The lease, or null if no run waits for the pool of the agent. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RunLeaseDocumentWithIncluded'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  renewRunLease: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the run. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "run-leases",
+         *         "attributes": {
+         *           "fence": 1,
+         *           "wait-seconds": 15
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['RenewRunLeaseBody'];
+      };
+    };
+    responses: {
+      /** @description The lease, or null if it has ended while the request waited. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RunLeaseDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      /** @description The lease has ended: another executor may have claimed the run. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "The lease has ended: another executor may have claimed the run."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
   createRunToken: {
     parameters: {
       query?: never;
@@ -39121,7 +39364,7 @@ export interface operations {
       403: components['responses']['Forbidden'];
       404: components['responses']['NotFound'];
       408: components['responses']['RequestTimeout'];
-      /** @description The run cannot have this status after its present one. */
+      /** @description The run cannot have this status after its present one, or the fence is not that of the newest claim. */
       409: {
         headers: {
           [name: string]: unknown;
@@ -39133,7 +39376,7 @@ export interface operations {
            *         {
            *           "status": "409",
            *           "title": "conflict",
-           *           "detail": "The run cannot have this status after its present one."
+           *           "detail": "The run cannot have this status after its present one, or the fence is not that of the newest claim."
            *         }
            *       ]
            *     }

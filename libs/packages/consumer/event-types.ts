@@ -830,9 +830,19 @@ type EventSchemas = {
         | 'force_canceled';
       message: string | null;
     };
-    /** cadastre.RunPlanStarted.v1 */
+    /** cadastre.RunPlanStarted.v2 */
     RunPlanStarted: {
       message: string | null;
+      execution: {
+        agent: string;
+        agentName: string | null;
+        pool: string;
+        fence: number;
+      } | null;
+    };
+    /** cadastre.RunPlanRequeued.v1 */
+    RunPlanRequeued: {
+      message: string;
     };
     /** cadastre.RunPlanned.v1 */
     RunPlanned: {
@@ -859,9 +869,15 @@ type EventSchemas = {
     };
     /** cadastre.RunApplyQueued.v1 */
     RunApplyQueued: Record<string, never>;
-    /** cadastre.RunApplyStarted.v1 */
+    /** cadastre.RunApplyStarted.v2 */
     RunApplyStarted: {
       message: string | null;
+      execution: {
+        agent: string;
+        agentName: string | null;
+        pool: string;
+        fence: number;
+      } | null;
     };
     /** cadastre.RunApplied.v1 */
     RunApplied: {
@@ -1720,13 +1736,14 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   RunCreated: 2,
   RunQueued: 1,
   RunStageReached: 1,
-  RunPlanStarted: 1,
+  RunPlanStarted: 2,
+  RunPlanRequeued: 1,
   RunPlanned: 1,
   RunPlannedAndFinished: 1,
   RunPlanSaved: 1,
   RunConfirmed: 1,
   RunApplyQueued: 1,
-  RunApplyStarted: 1,
+  RunApplyStarted: 2,
   RunApplied: 1,
   RunErrored: 1,
   RunDiscarded: 1,
@@ -1932,6 +1949,8 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
   StateVersionCreated: { '1': [{ add: { rollbackOf: null } }] },
   StateVersionFinalized: { '1': [{ add: { format: 4, lineage: null } }] },
   RunCreated: { '1': [{ to: 'options', add: { invokeActionAddrs: [], policyPaths: [] } }] },
+  RunPlanStarted: { '1': [{ add: { execution: null } }] },
+  RunApplyStarted: { '1': [{ add: { execution: null } }] },
   ConfigurationVersionUploaded: { '1': [{ add: { archive: 1 } }] },
   AgentPoolCreated: { '1': [{ add: { remoteRunsEnabled: false } }] },
   RegistryProviderCreated: { '1': [{ add: { namespace: null } }] },

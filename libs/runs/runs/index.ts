@@ -5,6 +5,7 @@ export { createEndedLogsJob } from './logs/ended-logs.job.js';
 export { RUN_FILES } from './run-files/run.files.js';
 export { createRunFileSweeper } from './run-files/run-file-sweeper.follower.js';
 export { createRunLogs, RunsModule, type RunsOptions, runsDefinition } from './runs.module.js';
+export { createLostExecutorsJob } from './run-leases/lost-executors.job.js';
 export { createWaitingRemoteRunsJob } from './queue/waiting-remote-runs.job.js';
 export { isConfigurationInUse } from './configuration-versions/configuration-versions.queries.js';
 export {

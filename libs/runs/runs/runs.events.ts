@@ -4,8 +4,8 @@ import { inWorkspace } from '#api/access/rules';
 import { upcastMember } from '#api/json-api';
 import { RUN_OPTIONS } from './runs/run-options.js';
 import { RUN_STATUSES } from './runs/run-status.js';
-import { RUN_SOURCES, type PlannedCounts, type RunEvent, type RunStage } from './runs/run-event.js';
-import { beginRun, reachAsCurrent, reachNext, reachStatus } from './runs/run-history.js';
+import { RUN_SOURCES, type PlannedCounts, type RunEvent, type RunExecution, type RunStage } from './runs/run-event.js';
+import { beginRun, reachAsCurrent, reachNext, reachStatus, requeuePlan } from './runs/run-history.js';
 import { createStatusNotification, createStageNotification } from './runs/run-notifications.js';
 
 const person = z.strictObject({ type: z.string(), id: z.string(), name: z.string() }) satisfies z.ZodType<Principal>;
@@ -19,11 +19,26 @@ const counts = z.strictObject({
   imports: z.int(),
 }) satisfies z.ZodType<PlannedCounts>;
 
+const execution = z.strictObject({
+  agent: z.string(),
+  agentName: z.string().nullable(),
+  pool: z.string(),
+  fence: z.int(),
+}) satisfies z.ZodType<RunExecution>;
+
 const message = z.string().nullable();
 const nothing = z.strictObject({});
 
 /** The trail records actions of people. The run's own events record the progress that executors report. */
 const progress = { unaudited: 'a report of an executor; the events of the run record it' };
+
+/** 2: execution. */
+const start = {
+  schemaVersion: 2,
+  upcast: { 1: [{ add: { execution: null } }] },
+  schema: z.strictObject({ message, execution: execution.nullable() }),
+  ids: { refersTo: { 'execution.agent': ['agent'], 'execution.pool': ['apool'] } },
+};
 
 /** The events of runs. */
 export const runEvents = defineEvents(
@@ -64,11 +79,17 @@ export const runEvents = defineEvents(
       notifies: createStageNotification,
     },
     RunPlanStarted: {
-      schema: z.strictObject({ message }),
+      ...start,
       audit: progress,
       live: 'changed',
       history: reachNext('RunPlanStarted'),
       notifies: createStatusNotification('RunPlanStarted', 'run:planning'),
+    },
+    RunPlanRequeued: {
+      schema: z.strictObject({ message: z.string() }),
+      audit: { unaudited: 'follows automatically when the executor of the plan is lost' },
+      live: 'changed',
+      history: requeuePlan,
     },
     RunPlanned: {
       schema: z.strictObject({ hasChanges: z.boolean(), resources: counts, message }),
@@ -105,7 +126,7 @@ export const runEvents = defineEvents(
       history: reachNext('RunApplyQueued'),
     },
     RunApplyStarted: {
-      schema: z.strictObject({ message }),
+      ...start,
       audit: progress,
       live: 'changed',
       history: reachNext('RunApplyStarted'),

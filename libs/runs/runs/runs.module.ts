@@ -30,6 +30,8 @@ import { PlanRedactor } from './plan-documents/plan-redactor.threads.js';
 import { PlansController } from './phases/plans.controller.js';
 import { RunEventsController } from './run-events/run-events.controller.js';
 import { RunStatisticsController } from './statistics/run-statistics.controller.js';
+import { ExecutorWaits } from './run-leases/executor-waits.service.js';
+import { RunLeasesController } from './run-leases/run-leases.controller.js';
 import { RunTokensController } from './run-tokens/run-tokens.controller.js';
 import { RunLogLinks } from './runs/run-logs.links.js';
 import { LOGS_PURPOSE, RunLogs } from './logs/run-logs.service.js';
@@ -73,6 +75,7 @@ export const runsDefinition: ModuleDefinition = {
       organizationExport: { without: 'a follower fills it from the events' },
     },
     { table: 'runs.log_chunks', backup: 'rows', organizationExport: 'rows' },
+    { table: 'runs.leases', backup: 'empty', because: 'executors must claim runs again after a restore' },
   ],
   encryptedColumns: [{ table: 'runs.log_chunks', id: 'id', column: 'content', purpose: LOGS_PURPOSE }],
   selectOrganizationFiles,
@@ -111,6 +114,7 @@ const CONTROLLERS = [
   RunEventsController,
   RunLogsController,
   RunStatisticsController,
+  RunLeasesController,
   RunTokensController,
   RunsController,
   TaskStagesController,
@@ -119,6 +123,7 @@ const CONTROLLERS = [
 const SERVICES = [
   ConfigurationUploads,
   ConfigurationVersionsHandler,
+  ExecutorWaits,
   RunRenderer,
   RunsHandler,
   PlanDocuments,

@@ -48,6 +48,20 @@ const onStatus =
   (data: { readonly message?: string | null }, event: RecordedEvent): readonly Sql[] =>
     setStatus(STATUS_AFTER[type], event, { message: data.message ?? null });
 
+const startPhase =
+  (status: 'planning' | 'applying', column: 'plan_execution' | 'apply_execution') =>
+  ({ message, execution }: DataOf<RunEvent, 'RunPlanStarted'>, event: RecordedEvent): readonly Sql[] =>
+    setStatus(status, event, {
+      set: sql`, ${sql.raw(column)} = ${execution ? sql.json(execution) : null}::jsonb`,
+      message,
+    });
+
+/** The plan has not started, until another executor starts it. */
+const requeuePlan = ({ message }: DataOf<RunEvent, 'RunPlanRequeued'>, event: RecordedEvent): readonly Sql[] => [
+  ...setStatus('plan_queued', event, { set: sql`, plan_execution = null`, message }),
+  sql`update runs set reached = reached - 'planning' where id = ${event.stream}`,
+];
+
 const insertRun = (data: DataOf<RunEvent, 'RunCreated'>, { stream, organization, time }: RecordedEvent): Sql => {
   const { workspace, configurationVersion, message, source, createdBy, options } = data;
   return sql`
@@ -111,7 +125,8 @@ export const runs: Projection<RunEvent | RunOwnerDeleted> = {
     ],
     RunQueued: (_, event) => [...setStatus('plan_queued', event), setCurrentRun(event.stream)],
     RunStageReached: ({ stage, message }, event) => setStatus(stage, event, { message }),
-    RunPlanStarted: onStatus('RunPlanStarted'),
+    RunPlanStarted: startPhase('planning', 'plan_execution'),
+    RunPlanRequeued: requeuePlan,
     RunPlanned: ({ hasChanges, resources, message }, event) =>
       setStatus('planned', event, {
         set: sql`, has_changes = ${hasChanges}, planned = ${sql.json(resources)}`,
@@ -124,7 +139,7 @@ export const runs: Projection<RunEvent | RunOwnerDeleted> = {
       setCurrentRun(event.stream),
     ],
     RunApplyQueued: onStatus('RunApplyQueued'),
-    RunApplyStarted: onStatus('RunApplyStarted'),
+    RunApplyStarted: startPhase('applying', 'apply_execution'),
     RunApplied: ({ resources, message }, event) =>
       setStatus('applied', event, { set: sql`, applied = ${sql.json(resources)}`, message }),
     RunErrored: onStatus('RunErrored'),

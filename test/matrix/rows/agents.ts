@@ -145,6 +145,14 @@ const executing: readonly MatrixRow[] = [
     inert: true,
     body: resource('agents', { status: 'idle' }),
   },
+  {
+    route: 'POST /agents/:id/actions/claim',
+    about: agent,
+    demands: ['execute-run'],
+    status: 200,
+    trail: [],
+    inert: true,
+  },
   { route: 'GET /agent-pools/:id/runs', about: agentPool, demands: ['execute-run'], status: 200 },
   {
     route: 'GET /agent-pools/:id/runs',

@@ -39,7 +39,7 @@ const run: MatrixTarget = {
 };
 
 /** The plan or the apply of a run in a fresh workspace of the caller. */
-const ofFreshRun = (phase: 'plan' | 'apply'): MatrixTarget => ({
+const ofFreshRun = (phase: 'run' | 'plan' | 'apply'): MatrixTarget => ({
   ...createTarget(onTheWorkspace, phase),
   fresh: async (caller, world) => {
     const { workspace: id } = await freshConfiguration(caller, world);
@@ -87,6 +87,14 @@ const readDocument = (path: string, document: (typeof DOCUMENTS)[number], about:
 
 const reportAll = async (world: MatrixWorld, id: string, ...statuses: readonly string[]): Promise<void> => {
   for (const status of statuses) await theAgent(world).api.post(`/api/v2/runs/${id}/progress`, reportBody(status));
+};
+
+/** Claims this run, and those that wait before it. */
+const claimUntil = async (world: MatrixWorld, run: string): Promise<void> => {
+  for (let claimed: string | undefined; claimed !== run;) {
+    const { body } = await theAgent(world).api.post(`/api/v2/agents/${world.agent}/actions/claim`);
+    claimed = body.data.id as string;
+  }
 };
 
 /** After the lists, because each row makes runs. */
@@ -263,6 +271,17 @@ const actions: readonly MatrixRow[] = [
       }
     },
   })),
+  {
+    route: 'POST /runs/:id/actions/renew-lease',
+    about: { ...ofFreshRun('run'), scope: inAcme },
+    demands: ['execute-run'],
+    status: 200,
+    trail: [],
+    fresh: true,
+    inert: true,
+    body: resource('run-leases', { fence: 1 }),
+    before: ({ world, params: { id = '' } }) => claimUntil(world, id),
+  },
 ];
 
 const VERSION = '/configuration-versions/:id';

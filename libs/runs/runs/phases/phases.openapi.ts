@@ -16,7 +16,13 @@ import { PlansController } from './plans.controller.js';
 const phaseAttributes = {
   'execution-details': z.strictObject({
     mode: z.enum(EXECUTION_MODES).meta({ description: 'The execution mode of the workspace.', examples: ['remote'] }),
-    'agent-pool-id': z.string().nullable().optional().meta({ description: 'Present in the mode `agent`.' }),
+    'agent-id': z.string().optional().meta({ description: 'The executor. Present after it has claimed the phase.' }),
+    'agent-name': z.string().nullable().optional(),
+    'agent-pool-id': z
+      .string()
+      .nullable()
+      .optional()
+      .meta({ description: 'Present in the mode `agent`, and after an executor has claimed the phase.' }),
   }),
   'log-read-url': z.url().meta({
     description:

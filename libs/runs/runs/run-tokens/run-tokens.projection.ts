@@ -8,6 +8,7 @@ type RunEndEvent = Extract<
   {
     type:
       | 'RunStageReached'
+      | 'RunPlanRequeued'
       | 'RunPlannedAndFinished'
       | 'RunApplied'
       | 'RunErrored'
@@ -20,7 +21,7 @@ type RunEndEvent = Extract<
 const deleteRunTokens = (_: unknown, { stream }: RecordedEvent): Sql => buildTokenHashDeletion(sql`${stream}`);
 
 /**
- * Deletes the hashes of a run's tokens when the run ends. It has no tables of its own, because hashes are not a view.
+ * Deletes the hashes of a run's tokens when the run ends or loses its executor. It has no tables of its own, because hashes are not a view.
  * List it before the projection that deletes the rows of runs: it finds the runs of a workspace by those rows. The
  * tokens of an organization are deleted with the organization.
  */
@@ -29,6 +30,8 @@ export const runTokens: Projection<RunEndEvent | WorkspaceDeleted> = {
   tables: [],
   on: {
     RunStageReached: ({ stage }, event) => (isFinal(stage) ? deleteRunTokens(stage, event) : null),
+    // The executor that is lost may still have one.
+    RunPlanRequeued: deleteRunTokens,
     RunPlannedAndFinished: deleteRunTokens,
     RunApplied: deleteRunTokens,
     RunErrored: deleteRunTokens,

@@ -1,4 +1,4 @@
-import { conflict, type Ids } from '#platform/kernel';
+import { conflict, Refusal, type Clock, type DataOf, type EventContext, type Ids, type Sql } from '#platform/kernel';
 import {
   decideWrite,
   expectVersion,
@@ -10,7 +10,8 @@ import {
 import { createEventContext } from '#api/access';
 import { loadWorkspaceLock } from '#workspaces/workspaces';
 import { createCommentCommand } from './comment-run.operation.js';
-import { needsWorkspaceLock, type RunState } from './run-state.js';
+import { deleteLease, insertLease } from './run-leases.queries.js';
+import { needsLease, needsWorkspaceLock, type RunState } from './run-state.js';
 import { isActionAllowed } from './run-status.js';
 import { run, type RunCommand } from './run.js';
 import type { RunActionInput } from './runs.commands.js';
@@ -21,7 +22,7 @@ import { listRunsAhead, loadRunForCommand, selectRunById, type RunForCommand, ty
 export const getNewState = (write: StreamWrite): RunState => write.snapshot?.state as RunState;
 
 /** A command that changes the status of an existing run. */
-type RunStatusCommand = Exclude<RunCommand, { type: 'CreateRun' | 'QueueRun' | 'CommentRun' }>;
+type RunStatusCommand = Exclude<RunCommand, { type: 'CreateRun' | 'QueueRun' | 'ExpireLease' | 'CommentRun' }>;
 
 /** The decided write to the run's stream, and the stream as it was before. */
 type DecidedRun = { readonly row: RunForCommand; readonly loaded: LoadedStream<RunState>; readonly write: StreamWrite };
@@ -83,14 +84,28 @@ const PREPARE_WRITES = {
   CancelRun: (store, decided) => prepareLockChange(store, decided, false),
   ForceCancelRun: (store, decided) => prepareLockChange(store, decided, true),
   ForceExecuteRun: prepareOvertaking,
+  ClaimRun: (store, decided) => prepareLockChange(store, decided, false),
   ReportProgress: (store, decided) => prepareLockChange(store, decided, false),
 } satisfies Record<RunStatusCommand['type'], WritePreparation>;
 
-/** Changes the run, the lock of its workspace and other runs in one append. */
+/** Returns the statement that begins or ends the lease of the run, if the executor begins or ends its work. */
+const buildLeaseChange = ({ row: { id }, loaded, write }: DecidedRun, clock: Clock): readonly Sql[] => {
+  const [before, after] = [loaded.state, getNewState(write)];
+  if (needsLease(after) && !needsLease(before)) return [insertLease(id, clock.now())];
+  return needsLease(before) && !needsLease(after) ? [deleteLease(id)] : [];
+};
+
+export type RunChangeDependencies = { readonly store: EventStore; readonly ids: Ids; readonly clock: Clock };
+
+/**
+ * Changes the run, the lock of its workspace and other runs in one append. The append runs the statements `also`, and then reads the
+ * run.
+ */
 export const changeRun = (
-  { store, ids }: { readonly store: EventStore; readonly ids: Ids },
+  { store, ids, clock }: RunChangeDependencies,
   { id, comment, actor }: RunActionInput,
   command: RunStatusCommand,
+  also: readonly Sql[] = [],
 ): Promise<RunRow> =>
   store.retryOnConflict(async () => {
     const row = await loadRunForCommand(store.database, actor, id);
@@ -98,7 +113,34 @@ export const changeRun = (
     const comments = comment ? [createCommentCommand(ids.next('wsc'), comment, actor)] : [];
     const loaded = await store.restore(id, run, row.snapshot);
     const write = decideWrite(run, loaded, row.organization, command, ...comments);
-    const writes = await PREPARE_WRITES[command.type](store, { row, loaded, write });
-    const { rows } = await store.append(writes, createEventContext(actor), [selectRunById(id, actor)]);
-    return getFirstRow<RunRow>(rows);
+    const decided = { row, loaded, write };
+    const writes = await PREPARE_WRITES[command.type](store, decided);
+    const statements = [...also, ...buildLeaseChange(decided, clock), selectRunById(id, actor)];
+    const { rows } = await store.append(writes, createEventContext(actor), statements);
+    return getFirstRow<RunRow>(rows.slice(-1));
   });
+
+/** Ends the work of an executor that has not renewed its lease. Does nothing if it has reported meanwhile. */
+export const expireLease = async (
+  { store, clock }: Pick<RunChangeDependencies, 'store' | 'clock'>,
+  id: string,
+  data: DataOf<RunCommand, 'ExpireLease'>,
+  context: EventContext,
+): Promise<void> => {
+  try {
+    await store.retryOnConflict(async () => {
+      const row = await loadRunForCommand(store.database, null, id);
+      const loaded = await store.restore(id, run, row.snapshot);
+      const decided = {
+        row,
+        loaded,
+        write: decideWrite(run, loaded, row.organization, { type: 'ExpireLease', data }),
+      };
+      const writes = await prepareLockChange(store, decided, false);
+      await store.append(writes, context, buildLeaseChange(decided, clock));
+    });
+  } catch (error) {
+    // The workspace was deleted.
+    if (!(error instanceof Refusal) || error.kind !== 'not-found') throw error;
+  }
+};

@@ -15,6 +15,17 @@ export type PlannedCounts = {
 
 type MessageData = { readonly message: string | null };
 
+/** The executor that has claimed a phase of a run. The first claim of a run has the fence 1, and each later one a greater one. */
+export type RunExecution = {
+  readonly agent: string;
+  readonly agentName: string | null;
+  readonly pool: string;
+  readonly fence: number;
+};
+
+/** The execution is null if an executor reports a phase that it has not claimed. */
+type StartData = MessageData & { readonly execution: RunExecution | null };
+
 /** Statuses that the rules only record. */
 export type RunStage = Exclude<
   RunStatus,
@@ -49,13 +60,15 @@ export type RunEvent =
   /** From here on the run has the workspace, unless it is speculative. */
   | Message<'RunQueued', Record<never, never>>
   | Message<'RunStageReached', { stage: RunStage } & MessageData>
-  | Message<'RunPlanStarted', MessageData>
+  | Message<'RunPlanStarted', StartData>
+  /** The executor of the plan is lost. Another one plans from the beginning. */
+  | Message<'RunPlanRequeued', { message: string }>
   | Message<'RunPlanned', { hasChanges: boolean; resources: PlannedCounts } & MessageData>
   | Message<'RunPlannedAndFinished', Record<never, never>>
   | Message<'RunPlanSaved', Record<never, never>>
   | Message<'RunConfirmed', { confirmedBy: Principal }>
   | Message<'RunApplyQueued', Record<never, never>>
-  | Message<'RunApplyStarted', MessageData>
+  | Message<'RunApplyStarted', StartData>
   | Message<'RunApplied', { resources: PlannedCounts } & MessageData>
   | Message<'RunErrored', MessageData>
   | Message<'RunDiscarded', Record<never, never>>

@@ -44,6 +44,14 @@ export const reachStatus = (
   return [{ run: { ...run, status, reached: { ...run.reached, [status]: time }, finishedAt } }];
 };
 
+/** The plan has not started, until the next executor starts it. */
+export const requeuePlan: HistoryRule<unknown> = (_, event, lookup) =>
+  reachStatus(STATUS_AFTER.RunPlanRequeued, event, lookup).map((change) => {
+    if (!('run' in change)) return change;
+    const { planning: _planning, ...reached } = change.run.reached;
+    return { run: { ...change.run, reached } };
+  });
+
 /** Returns a rule by which the run reaches the status that follows from the type of the event. */
 export const reachNext =
   (type: keyof typeof STATUS_AFTER): HistoryRule<unknown> =>

@@ -1,4 +1,4 @@
-import type { HandlersByType, Timestamp } from '#platform/kernel';
+import type { DataOf, HandlersByType, Timestamp } from '#platform/kernel';
 import type { RunOptions } from './run-options.js';
 import { isApplying, isFinal, isExecuting, type RunStatus } from './run-status.js';
 import type { RunEvent } from './run-event.js';
@@ -12,6 +12,10 @@ export type ExistingRun = {
   readonly autoApply: boolean;
   readonly allowEmptyApply: boolean;
   readonly hasChanges: boolean;
+  /** The number of claims until now. */
+  readonly fence: number;
+  /** Whether the executor of the last phase that began has claimed it. */
+  readonly isClaimed: boolean;
   /** Null until a user asks the executor to stop. */
   readonly forceCancelAvailableAt: Timestamp | null;
 };
@@ -28,6 +32,14 @@ export const needsWorkspaceLock = (run: RunState): boolean => {
 export const waitsForWorkspace = ({ planOnly, savePlan }: Pick<RunOptions, 'planOnly' | 'savePlan'>): boolean =>
   !planOnly && !savePlan;
 
+/** Whether an executor has claimed the phase of which it reports. A phase that still waits for an executor is not claimed. */
+export const isPhaseClaimed = ({ status, isClaimed }: ExistingRun): boolean =>
+  isClaimed && status !== 'plan_queued' && status !== 'apply_queued';
+
+/** Whether an executor works on a phase that it has claimed, so that it must renew its lease. */
+export const needsLease = (run: RunState): boolean =>
+  run.status !== 'absent' && isPhaseClaimed(run) && isExecuting(run.status);
+
 /** Whether the executor had enough time to answer a cancel request. */
 export const isForceCancelable = (
   { status, forceCancelAvailableAt }: Pick<ExistingRun, 'status' | 'forceCancelAvailableAt'>,
@@ -40,6 +52,7 @@ export const STATUS_AFTER = {
   RunCreated: 'pending',
   RunQueued: 'plan_queued',
   RunPlanStarted: 'planning',
+  RunPlanRequeued: 'plan_queued',
   RunPlanned: 'planned',
   RunPlannedAndFinished: 'planned_and_finished',
   RunPlanSaved: 'planned_and_saved',
@@ -61,6 +74,15 @@ const setStatusAfter = (event: keyof typeof STATUS_AFTER) => {
   return (_: unknown, state: RunState): RunState => updateRun(state, change);
 };
 
+const startPhase =
+  (event: 'RunPlanStarted' | 'RunApplyStarted') =>
+  ({ execution }: DataOf<RunEvent, 'RunPlanStarted'>, state: RunState): RunState =>
+    updateRun(state, {
+      status: STATUS_AFTER[event],
+      isClaimed: execution !== null,
+      ...(execution ? { fence: execution.fence } : {}),
+    });
+
 const keepState = (_: unknown, state: RunState): RunState => state;
 
 export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState> = {
@@ -72,17 +94,20 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
     autoApply,
     allowEmptyApply,
     hasChanges: false,
+    fence: 0,
+    isClaimed: false,
     forceCancelAvailableAt: null,
   }),
   RunQueued: setStatusAfter('RunQueued'),
   RunStageReached: ({ stage }, state) => updateRun(state, { status: stage }),
-  RunPlanStarted: setStatusAfter('RunPlanStarted'),
+  RunPlanStarted: startPhase('RunPlanStarted'),
+  RunPlanRequeued: setStatusAfter('RunPlanRequeued'),
   RunPlanned: ({ hasChanges }, state) => updateRun(state, { status: STATUS_AFTER.RunPlanned, hasChanges }),
   RunPlannedAndFinished: setStatusAfter('RunPlannedAndFinished'),
   RunPlanSaved: setStatusAfter('RunPlanSaved'),
   RunConfirmed: setStatusAfter('RunConfirmed'),
   RunApplyQueued: setStatusAfter('RunApplyQueued'),
-  RunApplyStarted: setStatusAfter('RunApplyStarted'),
+  RunApplyStarted: startPhase('RunApplyStarted'),
   RunApplied: setStatusAfter('RunApplied'),
   RunErrored: setStatusAfter('RunErrored'),
   RunDiscarded: setStatusAfter('RunDiscarded'),

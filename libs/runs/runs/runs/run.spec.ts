@@ -5,13 +5,14 @@ import { specify } from '#platform/kernel/spec';
 import type { RunOptions } from './run-options.js';
 import {
   isActionAllowed,
+  isApplying,
   isFinal,
   isExecuting,
   RUN_STATUS_MACHINE,
   RUN_STATUSES,
   type RunStatus,
 } from './run-status.js';
-import { needsWorkspaceLock, STATUS_AFTER, type ExistingRun, type RunState } from './run-state.js';
+import { isPhaseClaimed, needsWorkspaceLock, STATUS_AFTER, type ExistingRun, type RunState } from './run-state.js';
 import { run, type RunProgress, type RunCommand } from './run.js';
 import type { RunEvent } from './run-event.js';
 import { runEvents } from '../runs.events.js';
@@ -51,7 +52,7 @@ const creation = (more: Partial<RunOptions> = {}) => ({
 const created = (more: Partial<RunOptions> = {}): RunEvent => ({ type: 'RunCreated', data: creation(more) });
 
 const queued: RunEvent = { type: 'RunQueued', data: {} };
-const planning: RunEvent = { type: 'RunPlanStarted', data: { message: null } };
+const planning: RunEvent = { type: 'RunPlanStarted', data: { message: null, execution: null } };
 const planned = (hasChanges = true): RunEvent => ({
   type: 'RunPlanned',
   data: { hasChanges, resources: hasChanges ? ONE : NONE, message: null },
@@ -62,15 +63,23 @@ const stage = (name: Extract<RunEvent, { type: 'RunStageReached' }>['data']['sta
 });
 const confirmed: RunEvent = { type: 'RunConfirmed', data: { confirmedBy: alice } };
 const applyQueued: RunEvent = { type: 'RunApplyQueued', data: {} };
-const applying: RunEvent = { type: 'RunApplyStarted', data: { message: null } };
+const applying: RunEvent = { type: 'RunApplyStarted', data: { message: null, execution: null } };
 const canceled: RunEvent = { type: 'RunCanceled', data: { message: null } };
 const AVAILABLE = '2026-11-21T10:00:10.000Z';
 const cancelRequested: RunEvent = { type: 'RunCancelRequested', data: { forceCancelAvailableAt: AVAILABLE } };
 
 const report = (status: RunStatus, more: Partial<RunProgress> = {}): RunCommand => ({
   type: 'ReportProgress',
-  data: { status, hasChanges: true, resources: ONE, message: null, ...more },
+  data: { fence: null, status, hasChanges: true, resources: ONE, message: null, ...more },
 });
+const executor = { agent: 'agent-1', agentName: 'builder', pool: 'apool-1' };
+const claim: RunCommand = { type: 'ClaimRun', data: executor };
+const expire = (fence: number): RunCommand => ({ type: 'ExpireLease', data: { fence, message: 'lost' } });
+const start = (type: 'RunPlanStarted' | 'RunApplyStarted', fence: number): RunEvent => ({
+  type,
+  data: { message: null, execution: { ...executor, fence } },
+});
+const requeued: RunEvent = { type: 'RunPlanRequeued', data: { message: 'lost' } };
 const confirm: RunCommand = { type: 'ConfirmRun', data: { confirmedBy: alice } };
 const discard: RunCommand = { type: 'DiscardRun', data: {} };
 const cancel: RunCommand = { type: 'CancelRun', data: { forceCancelAvailableAt: AVAILABLE } };
@@ -207,6 +216,64 @@ describe('a run', () => {
   });
 });
 
+describe('a claimed run', () => {
+  const claimed = [created(), queued, start('RunPlanStarted', 1)] as const;
+  const toApply = [...claimed, planned(), confirmed, applyQueued] as const;
+
+  it('has one executor for its plan and one for its apply, each with a greater fence', () => {
+    given(created(), queued).when(claim).yields(start('RunPlanStarted', 1));
+    given(...claimed)
+      .when(claim)
+      .refuses('conflict', 'Run is planning: it does not wait for an executor');
+    given(...toApply)
+      .when(claim)
+      .yields(start('RunApplyStarted', 2));
+  });
+
+  it('accepts reports only with the newest fence', () => {
+    given(...claimed)
+      .when(report('planned', { fence: 1 }))
+      .yields(planned());
+    for (const fence of [null, 2]) {
+      given(...claimed)
+        .when(report('planned', { fence }))
+        .refuses('conflict', 'its executor has the fence 1');
+    }
+    given(created(), queued, planning)
+      .when(report('planned', { fence: 1 }))
+      .refuses('conflict', 'nobody has claimed it');
+  });
+
+  it('is planned again if its executor is lost', () => {
+    given(...claimed)
+      .when(expire(1))
+      .yields(requeued);
+    given(...claimed, requeued)
+      .when(claim)
+      .yields(start('RunPlanStarted', 2));
+    given(...claimed, requeued, start('RunPlanStarted', 2))
+      .when(report('planned', { fence: 1 }))
+      .refuses('conflict', 'its executor has the fence 2, and this report has 1');
+    given(...claimed, requeued, start('RunPlanStarted', 2))
+      .when(expire(1))
+      .yields();
+  });
+
+  it('fails if its executor is lost during the apply, and is canceled if a user has asked for it', () => {
+    given(...toApply, start('RunApplyStarted', 2))
+      .when(expire(2))
+      .yields({ type: 'RunErrored', data: { message: 'lost' } });
+    given(...claimed, cancelRequested)
+      .when(expire(1))
+      .yields({ type: 'RunCanceled', data: { message: 'lost' } });
+  });
+
+  it('ignores the end of a lease after its executor has finished', () =>
+    given(...claimed, planned())
+      .when(expire(1))
+      .yields());
+});
+
 describe('the lock of the workspace', () => {
   const needsLockAfter = (...history: readonly RunEvent[]) => needsWorkspaceLock(fold(run, run.initial, history));
 
@@ -241,11 +308,15 @@ describe('the state machine of runs', () => {
   });
 
   /** A command may depend on the present status, because blindly chosen commands seldom get far. */
-  type Wish = (at: RunStatus) => RunCommand;
+  type Wish = (at: ExistingRun) => RunCommand;
 
   const nextReport = fc.tuple(fc.nat(), fc.boolean()).map(([n, hasChanges]): Wish => (at) => {
-    const onwards = RUN_STATUS_MACHINE[at].executor.filter((status) => !['errored', 'canceled'].includes(status));
-    return report(onwards[n % onwards.length] ?? 'planning', { hasChanges, resources: hasChanges ? ONE : NONE });
+    const fence = isPhaseClaimed(at) ? at.fence : null;
+    const onwards = RUN_STATUS_MACHINE[at.status].executor.filter(
+      (status) => !['errored', 'canceled'].includes(status),
+    );
+    const resources = hasChanges ? ONE : NONE;
+    return report(onwards[n % onwards.length] ?? 'planning', { fence, hasChanges, resources });
   });
 
   const blindWish: fc.Arbitrary<RunCommand> = fc.oneof(
@@ -255,6 +326,9 @@ describe('the state machine of runs', () => {
     fc.constantFrom<RunCommand>(
       { type: 'QueueRun', data: {} },
       { type: 'ForceExecuteRun', data: {} },
+      claim,
+      expire(1),
+      expire(2),
       confirm,
       discard,
       cancel,
@@ -278,6 +352,8 @@ describe('the state machine of runs', () => {
   /** Transitions that the table allows, besides those that a run makes by itself. */
   const mayFollow: { readonly [T in RunCommand['type']]?: (from: RunStatus) => boolean } = {
     ReportProgress: (from) => !isFinal(from),
+    ClaimRun: (from) => from === 'plan_queued' || from === 'apply_queued',
+    ExpireLease: () => true,
     ConfirmRun: (from) => isActionAllowed(from, 'apply'),
     DiscardRun: (from) => isActionAllowed(from, 'discard'),
     CancelRun: (from) => isActionAllowed(from, 'cancel'),
@@ -286,18 +362,29 @@ describe('the state machine of runs', () => {
     ForceExecuteRun: (from) => from === 'pending',
   };
 
-  /** Returns what is wrong with a step; an empty list if it is correct. */
-  const wrongWith = (before: ExistingRun, wish: RunCommand, after: RunState): readonly string[] => {
-    if (after.status === 'absent') return ['it has vanished'];
-    return [
-      ...(mayFollow[wish.type]?.(before.status) ? [] : [`${wish.type} while ${before.status}`]),
-      ...(after.status === 'apply_queued' && !after.autoApply && wish.type !== 'ConfirmRun'
-        ? ['nobody confirmed']
-        : []),
-      ...(after.planOnly && /appl|confirmed|saved/.test(after.status) ? [`speculative, and ${after.status}`] : []),
-      ...(isFinal(after.status) && needsWorkspaceLock(after) ? ['it keeps the workspace'] : []),
-    ];
+  type Step = { readonly before: ExistingRun; readonly wish: RunCommand; readonly after: ExistingRun };
+
+  /** What no step may do. */
+  const wrongs: Readonly<Record<string, (step: Step) => boolean>> = {
+    'changes a status that the table does not allow': ({ before, wish }) => !mayFollow[wish.type]?.(before.status),
+    'is queued for its apply although nobody has confirmed it': ({ before, wish, after }) =>
+      after.status === 'apply_queued' &&
+      before.status !== after.status &&
+      !after.autoApply &&
+      wish.type !== 'ConfirmRun',
+    'is speculative, and goes on after its plan': ({ after }) =>
+      after.planOnly && /appl|confirmed|saved/.test(after.status),
+    'keeps the workspace after its end': ({ after }) => isFinal(after.status) && needsWorkspaceLock(after),
+    'accepts a report from an executor without the claim': ({ before, wish }) =>
+      wish.type === 'ReportProgress' && isPhaseClaimed(before) && wish.data.fence !== before.fence,
+    'applies again': ({ before, after }) =>
+      isApplying(before.status) && !isApplying(after.status) && !isFinal(after.status),
   };
+
+  const wrongWith = (step: Step): readonly string[] =>
+    Object.keys(wrongs)
+      .filter((wrong) => wrongs[wrong]?.(step))
+      .map((wrong) => `${wrong}: ${step.wish.type} while ${step.before.status}`);
 
   const isFittingRefusal = (error: unknown, { status }: ExistingRun): boolean =>
     error instanceof Refusal && error.kind === 'conflict' && error.message.includes(status);
@@ -309,12 +396,12 @@ describe('the state machine of runs', () => {
         let state = fold(run, run.initial, [created(chosen)]) as ExistingRun;
         const wrong: string[] = [];
         for (const wishFor of wishes) {
-          const wish = wishFor(state.status);
+          const wish = wishFor(state);
           visited.add(state.status);
           try {
-            const after = fold<RunState, RunEvent>(run, state, decide(run, wish, state));
-            wrong.push(...wrongWith(state, wish, after));
-            state = after as ExistingRun;
+            const after = fold<RunState, RunEvent>(run, state, decide(run, wish, state)) as ExistingRun;
+            wrong.push(...wrongWith({ before: state, wish, after }));
+            state = after;
           } catch (error) {
             if (!isFittingRefusal(error, state)) wrong.push(String(error));
           }
@@ -326,6 +413,11 @@ describe('the state machine of runs', () => {
     // A run never stays there: the confirmation also queues it.
     expect(RUN_STATUSES.filter((status) => !visited.has(status))).toEqual(['confirmed']);
   });
+});
+
+describe('events of schema version 1', () => {
+  it('say that nobody has claimed the phase', () =>
+    expect(upcastEventData(runEvents.RunPlanStarted, 1, { message: null })).toEqual(planning.data));
 });
 
 describe('an event RunCreated of schema version 1', () => {

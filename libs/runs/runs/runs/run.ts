@@ -9,9 +9,9 @@ import {
   type HandlersByType,
   type Timestamp,
 } from '#platform/kernel';
-import type { PlannedCounts, RunEvent, RunStage } from './run-event.js';
+import type { PlannedCounts, RunEvent, RunExecution, RunStage } from './run-event.js';
 import { checkOptions } from './run-options.js';
-import { isForceCancelable, runEvolutions, type ExistingRun, type RunState } from './run-state.js';
+import { isForceCancelable, isPhaseClaimed, runEvolutions, type ExistingRun, type RunState } from './run-state.js';
 import {
   isActionAllowed,
   isExecuting,
@@ -26,6 +26,8 @@ import {
  * did (docs/how-to/executors.md). The allowed transitions are a table in run-status.ts.
  */
 export type RunProgress = {
+  /** The fence of the claim; null if the executor has not claimed the phase. */
+  readonly fence: number | null;
   readonly status: RunStatus;
   readonly hasChanges: boolean;
   readonly resources: PlannedCounts;
@@ -35,6 +37,10 @@ export type RunProgress = {
 export type RunCommand =
   | Message<'CreateRun', DataOf<RunEvent, 'RunCreated'>>
   | Message<'QueueRun', Record<never, never>>
+  /** An executor takes the phase that the run waits for. */
+  | Message<'ClaimRun', Omit<RunExecution, 'fence'>>
+  /** The executor that has claimed the run has not renewed its lease. */
+  | Message<'ExpireLease', { fence: number; message: string }>
   | Message<'ReportProgress', RunProgress>
   | Message<'ConfirmRun', { confirmedBy: Principal }>
   | Message<'DiscardRun', Record<never, never>>
@@ -57,9 +63,9 @@ const requireActionAllowed = ({ status }: ExistingRun, action: RunAction): void 
 
 /** Events of statuses that the rules depend on; every other status is recorded as a stage. */
 const REPORTS: Partial<Readonly<Record<RunStatus, (progress: RunProgress) => RunEvent>>> = {
-  planning: ({ message }) => ({ type: 'RunPlanStarted', data: { message } }),
+  planning: ({ message }) => ({ type: 'RunPlanStarted', data: { message, execution: null } }),
   planned: ({ hasChanges, resources, message }) => ({ type: 'RunPlanned', data: { hasChanges, resources, message } }),
-  applying: ({ message }) => ({ type: 'RunApplyStarted', data: { message } }),
+  applying: ({ message }) => ({ type: 'RunApplyStarted', data: { message, execution: null } }),
   applied: ({ resources, message }) => ({ type: 'RunApplied', data: { resources, message } }),
   errored: ({ message }) => ({ type: 'RunErrored', data: { message } }),
   canceled: ({ message }) => ({ type: 'RunCanceled', data: { message } }),
@@ -80,7 +86,43 @@ const decideAfterChecks = (run: RunState): readonly RunEvent[] => {
   return run.autoApply ? [{ type: 'RunApplyQueued', data: {} }] : [];
 };
 
+/** Refuses reports about a claimed phase from anybody but the executor with the newest claim. */
+const requireFence = ({ fence }: RunProgress, run: ExistingRun): void => {
+  const expected = isPhaseClaimed(run) ? run.fence : null;
+  if (fence === expected) return;
+  const reason =
+    expected === null
+      ? `nobody has claimed it, so a report has no fence`
+      : `its executor has the fence ${expected}, and this report has ${fence ?? 'none'}`;
+  throw conflict(`Run is ${run.status}: ${reason}`);
+};
+
+const CLAIM_EVENTS: Partial<Readonly<Record<RunStatus, 'RunPlanStarted' | 'RunApplyStarted'>>> = {
+  plan_queued: 'RunPlanStarted',
+  apply_queued: 'RunApplyStarted',
+};
+
+const decideClaim = (executor: DataOf<RunCommand, 'ClaimRun'>, run: ExistingRun): readonly RunEvent[] => {
+  const type = CLAIM_EVENTS[run.status];
+  if (!type) throw conflict(`Run is ${run.status}: it does not wait for an executor`);
+  return [{ type, data: { message: null, execution: { ...executor, fence: run.fence + 1 } } }];
+};
+
+/**
+ * A plan changes nothing outside, so that another executor can plan again. An apply may have changed anything, so that
+ * nobody applies a second time.
+ */
+const decideLostExecutor = (
+  { fence, message }: DataOf<RunCommand, 'ExpireLease'>,
+  run: ExistingRun,
+): readonly RunEvent[] => {
+  if (fence !== run.fence || !isPhaseClaimed(run) || !isExecuting(run.status)) return [];
+  if (run.forceCancelAvailableAt !== null) return [{ type: 'RunCanceled', data: { message } }];
+  return [{ type: run.status === 'planning' ? 'RunPlanRequeued' : 'RunErrored', data: { message } }];
+};
+
 const decideProgress = (progress: RunProgress, current: ExistingRun): readonly RunEvent[] => {
+  requireFence(progress, current);
   const transitions = resolveReportedTransitions(current.status, progress.status);
   if (!transitions) throw conflict(`Run is ${current.status}: it cannot become ${progress.status}`);
   if (progress.status === 'canceled' && current.forceCancelAvailableAt === null) {
@@ -125,6 +167,8 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
     if (run.status !== 'pending') throw conflict(`Run is ${run.status}: it cannot be queued`);
     return [{ type: 'RunQueued', data: {} }];
   }),
+  ClaimRun: whenRunExists(decideClaim),
+  ExpireLease: whenRunExists(decideLostExecutor),
   ReportProgress: whenRunExists(decideProgress),
   ConfirmRun: whenRunExists((data, run) => {
     requireActionAllowed(run, 'apply');
@@ -150,7 +194,7 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
 };
 
 export const run: Decider<RunState, RunCommand, RunEvent> = {
-  version: 1,
+  version: 2,
   initial: { status: 'absent' },
   decide: decisions,
   evolve: runEvolutions,

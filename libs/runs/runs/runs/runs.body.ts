@@ -73,6 +73,7 @@ const count = z.int().min(0).nullish();
 export const progressBody = resourceBody(
   'run-progress',
   z.object({
+    fence: z.int().min(1).nullish(),
     status: z.enum(RUN_STATUSES),
     'has-changes': flag,
     'resource-additions': count,
@@ -97,6 +98,7 @@ export const parseProgress = (body: unknown): RunProgress => {
   };
   const touched = Object.values(resources).some((number) => number > 0);
   return {
+    fence: attributes.fence ?? null,
     status: attributes.status,
     hasChanges: attributes['has-changes'] ?? touched,
     resources,

@@ -3,6 +3,7 @@ import type { Actor } from '#api/access';
 import { AggregateCommand, type Operation } from '#storage/event-store';
 import type { IssuedToken } from '#identity/people';
 import type { CommentRow } from '../run-events/run-events.queries.js';
+import type { ClaimablePhase } from './run-leases.queries.js';
 import type { RunSource } from './run-event.js';
 import type { RunOptions } from './run-options.js';
 import type { RunCommand } from './run.js';
@@ -30,6 +31,8 @@ export type RunOperations = {
   ForceCancelRun: Operation<RunActionInput, RunRow>;
   ForceExecuteRun: Operation<RunActionInput, RunRow>;
   ReportProgress: Operation<{ id: string; progress: DataOf<RunCommand, 'ReportProgress'>; actor: Actor }, RunRow>;
+  /** The next run that waits for the agent's pool; null if none waits. */
+  ClaimRun: Operation<{ agent: string; phases: readonly ClaimablePhase[]; actor: Actor }, RunRow | null>;
   CommentRun: Operation<{ id: string; body: string; actor: Actor }, CommentRow>;
   /** Appends to the stream of the token, at the current version of the run's stream. */
   IssueRunToken: Operation<{ id: string; actor: Actor }, IssuedToken>;

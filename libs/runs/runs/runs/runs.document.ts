@@ -4,7 +4,7 @@ import { linkTo, toMany, toOne, type Relationship, type Resource } from '#api/js
 import { toApplyPhase, toPlanPhase, type PhaseName, type RunPhase } from './phases.js';
 import { isActionAllowed, type RunStatus } from './run-status.js';
 import { isForceCancelable } from './run-state.js';
-import type { PlannedCounts } from './run-event.js';
+import type { PlannedCounts, RunExecution } from './run-event.js';
 import type { RunVariable } from './runs.variables.js';
 import type { RunRow } from './runs.queries.js';
 
@@ -137,11 +137,26 @@ export const renderRun = (row: RunRow, options: RunRenderOptions): Resource => {
 
 const NONE: PlannedCounts = { additions: 0, changes: 0, destructions: 0, imports: 0 };
 
+/** Before an executor has claimed the phase, the pool is the one of the workspace. */
+const renderExecutionDetails = ({ executionMode, agentPool }: RunRow, execution: RunExecution | null) => ({
+  mode: executionMode,
+  ...(execution
+    ? { 'agent-id': execution.agent, 'agent-name': execution.agentName, 'agent-pool-id': execution.pool }
+    : executionMode === 'agent'
+      ? { 'agent-pool-id': agentPool }
+      : {}),
+});
+
+type PhaseResults = {
+  readonly counts: PlannedCounts | null;
+  readonly execution: RunExecution | null;
+  readonly logUrl: string;
+};
+
 const renderPhaseAttributes = (
   { status, timestamps }: RunPhase,
-  counts: PlannedCounts | null,
+  { counts, execution, logUrl }: PhaseResults,
   row: RunRow,
-  logUrl: string,
 ) => {
   const { additions, changes, destructions, imports } = counts ?? NONE;
   const times = {
@@ -153,10 +168,7 @@ const renderPhaseAttributes = (
     'force-canceled-at': timestamps.forceCanceled,
   };
   return {
-    'execution-details': {
-      mode: row.executionMode,
-      ...(row.executionMode === 'agent' ? { 'agent-pool-id': row.agentPool } : {}),
-    },
+    'execution-details': renderExecutionDetails(row, execution),
     'log-read-url': logUrl,
     'resource-additions': additions,
     'resource-changes': changes,
@@ -176,7 +188,11 @@ export const renderPlan = (row: RunRow, logUrlOf: LogUrls): Resource => {
     id,
     type: 'plans',
     attributes: {
-      ...renderPhaseAttributes(toPlanPhase(row.status, row.reached), row.planned, row, logUrlOf(id)),
+      ...renderPhaseAttributes(
+        toPlanPhase(row.status, row.reached),
+        { counts: row.planned, execution: row.planExecution, logUrl: logUrlOf(id) },
+        row,
+      ),
       'generated-configuration': false,
       'has-changes': row.hasChanges,
       'structured-run-output-enabled': row.structuredRunOutput,
@@ -191,7 +207,11 @@ export const renderApply = (row: RunRow, logUrlOf: LogUrls): Resource => {
   return {
     id,
     type: 'applies',
-    attributes: renderPhaseAttributes(toApplyPhase(row.status, row.reached), row.applied, row, logUrlOf(id)),
+    attributes: renderPhaseAttributes(
+      toApplyPhase(row.status, row.reached),
+      { counts: row.applied, execution: row.applyExecution, logUrl: logUrlOf(id) },
+      row,
+    ),
     relationships: { 'state-versions': toMany('state-versions', []) },
     links: { self: `/api/v2/applies/${id}` },
   };

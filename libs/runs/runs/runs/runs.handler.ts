@@ -3,6 +3,7 @@ import { Clock, Ids } from '#platform/kernel';
 import { AggregateHandler, EventStore, type OperationTable } from '#storage/event-store';
 import { toActingPrincipal } from '#api/access';
 import { ToolReleases } from '#workspaces/workspaces';
+import { claimRun } from './claim-run.operation.js';
 import { commentRun } from './comment-run.operation.js';
 import { issueRunToken } from './issue-run-token.operation.js';
 import { changeRun } from './change-run.operation.js';
@@ -35,6 +36,7 @@ export class RunsHandler extends AggregateHandler<RunOperations> {
     ForceExecuteRun: (input) => changeRun(this.dependencies, input, { type: 'ForceExecuteRun', data: {} }),
     ReportProgress: ({ id, progress, actor }) =>
       changeRun(this.dependencies, { id, comment: null, actor }, { type: 'ReportProgress', data: progress }),
+    ClaimRun: (input) => claimRun(this.dependencies, input),
     CommentRun: (input) => commentRun(this.dependencies, input),
     IssueRunToken: (input) => issueRunToken(this.dependencies, input),
   };

@@ -200,7 +200,9 @@ export const runsOperations = describeController(RunsController, group, {
     summary: 'Report the progress of a run',
     description: 'For executors, with the token of an agent pool.',
     body: describeResourceBody(progressBody, { status: 'planned', 'resource-additions': 2 }),
-    refusals: { conflict: 'The run cannot have this status after its present one.' },
+    refusals: {
+      conflict: 'The run cannot have this status after its present one, or the fence is not that of the newest claim.',
+    },
     events: [
       'RunStageReached',
       'RunPlanStarted',

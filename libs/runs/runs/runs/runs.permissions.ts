@@ -11,6 +11,7 @@ const PERMISSION = {
   ForceExecuteRun: 'apply-run',
   CommentRun: 'comment-run',
   ReportProgress: 'execute-run',
+  ClaimRun: 'execute-run',
   IssueRunToken: 'execute-run',
 } as const satisfies Record<Exclude<keyof RunOperations, 'CreateRun'>, Permission>;
 

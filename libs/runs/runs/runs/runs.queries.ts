@@ -16,7 +16,7 @@ import { AGENT_POOL, EXECUTION_MODE, buildLockSnapshotJson, type LockSnapshot } 
 import type { StatusTimestamps } from './phases.js';
 import { RUN_OPTIONS, type RunOptions } from './run-options.js';
 import type { RunStatus } from './run-status.js';
-import type { PlannedCounts, RunSource } from './run-event.js';
+import type { PlannedCounts, RunExecution, RunSource } from './run-event.js';
 
 export type RunRow = {
   readonly id: string;
@@ -32,6 +32,8 @@ export type RunRow = {
   readonly createdBy: Principal;
   readonly confirmedBy: Principal | null;
   readonly hasChanges: boolean;
+  readonly planExecution: RunExecution | null;
+  readonly applyExecution: RunExecution | null;
   readonly planned: PlannedCounts | null;
   readonly applied: PlannedCounts | null;
   readonly cancelRequestedAt: Timestamp | null;
@@ -63,10 +65,10 @@ const SERVES_MODE = sql`(${EXECUTION_MODE} = 'remote' and ap.remote_runs_enabled
       or ${EXECUTION_MODE} = 'agent' and ${AGENT_POOL} = ap.id)`;
 
 /**
- * The scope must include the workspace in every mode: a default may have chosen the pool, or the scope may have
- * changed.
+ * Whether the pool in the row `ap` executes the runs of the workspace. Needs `RUN_JOINS`. The scope must include the
+ * workspace in every mode: a default may have chosen the pool, or the scope may have changed.
  */
-const SERVES_WORKSPACE = sql`(ap.organization = w.organization and ${SERVES_MODE}
+export const SERVES_WORKSPACE = sql`(ap.organization = w.organization and ${SERVES_MODE}
       and ${isPoolUsableBy({ workspace: sql.raw('w.id'), project: sql.raw('w.project') })})`;
 
 const WAITS_FOR_EXECUTOR = sql.raw(`r.status in ('plan_queued', 'apply_queued')`);
@@ -81,7 +83,8 @@ export const REMOTE_WITHOUT_POOL = sql`${WAITS_FOR_EXECUTOR} and ${EXECUTION_MOD
 export const RUN_COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "organizationName", r.status, r.reached,
   ${selectStoredAttributes(RUN_OPTIONS, 'r.options')} as options,
   r.configuration_version as "configurationVersion", r.message, r.source, r.created_by as "createdBy",
-  r.confirmed_by as "confirmedBy", r.has_changes as "hasChanges", r.planned, r.applied,
+  r.confirmed_by as "confirmedBy", r.plan_execution as "planExecution",
+  r.apply_execution as "applyExecution", r.has_changes as "hasChanges", r.planned, r.applied,
   r.cancel_requested_at as "cancelRequestedAt", r.force_cancel_available_at as "forceCancelAvailableAt",
   r.created_at as "createdAt", ${EXECUTION_MODE} as "executionMode", ${AGENT_POOL} as "agentPool",
   (w.settings ->> 'structuredRunOutputEnabled')::boolean as "structuredRunOutput",

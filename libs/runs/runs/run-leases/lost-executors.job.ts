@@ -1,0 +1,30 @@
+import type { Clock, Ids } from '#platform/kernel';
+import { createSystemContext } from '#api/access';
+import type { EventStore } from '#storage/event-store';
+import type { ScheduledJob } from '#platform/postgres';
+import { expireLease } from '../runs/change-run.operation.js';
+import { listLostRuns, type LostRun } from '../runs/run-leases.queries.js';
+
+const PAGE_SIZE = 100;
+const EVERY_MS = 10_000;
+
+const describeLoss = ({ execution: { agent, agentName }, isApply }: LostRun): string => {
+  const name = agentName ?? agent;
+  return isApply
+    ? `The executor ${name} stopped answering while it applied. It may have changed resources that the state does not contain: compare them before the next run.`
+    : `The executor ${name} stopped answering while it planned.`;
+};
+
+/** Ends the work of executors that have not renewed their leases: plans begin again, and applies fail. */
+export const createLostExecutorsJob = (store: EventStore, clock: Clock, ids: Ids): ScheduledJob => ({
+  name: 'lost_executors',
+  everyMs: EVERY_MS,
+  run: async ({ signal, done }) => {
+    for (const lost of await listLostRuns(store.database, clock.now(), PAGE_SIZE)) {
+      if (signal.aborted) return;
+      const data = { fence: lost.execution.fence, message: describeLoss(lost) };
+      await expireLease({ store, clock }, lost.run, data, createSystemContext('lost executors', ids.uuid()));
+      done();
+    }
+  },
+});

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { RandomIds } from '#platform/host';
+import type { TickingClock } from '../../../../test/support/clocks.js';
+import { getDetail } from '../../../../test/support/responses.js';
+import { runRequests, startRunSite } from '../../../../test/support/runs.js';
+import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
+import { expectStatus, makeAgentPool, makeAgentToken, makeRun, resource } from '../../../../test/support/seeds.js';
+import type { ApiResponse, ApiTestClient, TestServer } from '../../../../test/support/server.js';
+import { createLostExecutorsJob } from './lost-executors.job.js';
+
+let server: TestServer;
+let clock: TickingClock;
+let api: ApiTestClient;
+
+beforeAll(async () => {
+  ({ server, clock } = await startRunSite());
+});
+
+afterAll(() => server.close());
+
+const { aWorkspace, show, statusOf, act, report, holderOf, differences } = runRequests(() => ({ server, agents: api }));
+
+let names = 0;
+const unique = (name: string): string => `${name}-${(names += 1)}`;
+
+/** An agent of a pool of its own, and the workspaces that use the pool. */
+const makeExecutor = async () => {
+  const pool = await makeAgentPool(server, 'acme', unique('pool'));
+  api = server.as(await makeAgentToken(server, pool));
+  const register = async (): Promise<string> =>
+    expectStatus(await api.post(`/api/v2/agent-pools/${pool}/agents`, resource('agents', { name: 'builder' })), 201)
+      .body.data.id as string;
+  const aRun = async (attributes: object = {}): Promise<string> =>
+    makeRun(server, await aWorkspace({ 'execution-mode': 'agent', 'agent-pool-id': pool }), attributes);
+  return { pool, register, agent: await register(), aRun };
+};
+
+const claim = (agent: string, attributes: object = {}): Promise<ApiResponse> =>
+  api.post(`/api/v2/agents/${agent}/actions/claim`, resource('agents', attributes));
+const claimed = async (agent: string, attributes: object = {}) =>
+  expectStatus(await claim(agent, attributes), 200).body;
+const renew = (run: string, attributes: object): Promise<ApiResponse> =>
+  api.post(`/api/v2/runs/${run}/actions/renew-lease`, resource('run-leases', attributes));
+const endLeases = (): Promise<number> => {
+  clock.pass({ seconds: 61 });
+  return runJobOnce(createLostExecutorsJob(server.store, clock, new RandomIds()));
+};
+
+describe('a claim', () => {
+  it('gives an agent the plan and then the apply of a run, with a lease for each', async () => {
+    const { agent, pool, aRun } = await makeExecutor();
+    expect((await claimed(agent)).data).toBeNull();
+    const run = await aRun();
+    const plan = await claimed(agent);
+    expect(plan.data).toEqual({
+      id: run,
+      type: 'run-leases',
+      attributes: { 'canceled-at': null, 'expires-at': expect.any(String), fence: 1, phase: 'plan' },
+      relationships: {
+        agent: { data: { type: 'agents', id: agent }, links: { related: `/api/v2/agents/${agent}` } },
+        run: { data: { type: 'runs', id: run }, links: { related: `/api/v2/runs/${run}` } },
+        workspace: expect.anything(),
+      },
+    });
+    expect(plan.included).toMatchObject([{ id: run, type: 'runs', attributes: { status: 'planning' } }]);
+    const details = { mode: 'agent', 'agent-id': agent, 'agent-name': 'builder', 'agent-pool-id': pool };
+    const phase = async (name: string) =>
+      expectStatus(await server.get(`/api/v2/runs/${run}/${name}`), 200).body.data.attributes;
+    expect(await phase('plan')).toMatchObject({ status: 'running', 'execution-details': details });
+    expect(await phase('apply')).toMatchObject({ 'execution-details': { mode: 'agent', 'agent-pool-id': pool } });
+    expectStatus(await report(run, 'planned', { fence: 1, 'resource-additions': 1 }), 200);
+    expectStatus(await renew(run, { fence: 1 }), 409);
+    expect((await claimed(agent)).data).toBeNull();
+    expectStatus(await act(run, 'apply'), 202);
+    expect((await claimed(agent)).data.attributes).toMatchObject({ fence: 2, phase: 'apply' });
+    expect(await phase('apply')).toMatchObject({ status: 'running', 'execution-details': details });
+    expectStatus(await report(run, 'applied', { fence: 2 }), 200);
+    expect(await statusOf(run)).toBe('applied');
+  });
+
+  it('takes applies before plans, plans that may be applied before others, and the oldest of them', async () => {
+    const { agent, aRun } = await makeExecutor();
+    const applied = await aRun({ 'auto-apply': true });
+    await claimed(agent);
+    const speculative = await aRun({ 'plan-only': true });
+    const [first, second] = [await aRun(), await aRun()];
+    expectStatus(await report(applied, 'planned', { fence: 1, 'has-changes': true }), 200);
+    const order = [];
+    for (let n = 0; n < 4; n += 1) order.push((await claimed(agent)).data.id);
+    expect(order).toEqual([applied, first, second, speculative]);
+  });
+
+  it('takes only the phases that the agent accepts', async () => {
+    const { agent, aRun } = await makeExecutor();
+    const run = await aRun();
+    expect((await claimed(agent, { phases: ['apply'] })).data).toBeNull();
+    expect((await claimed(agent, { phases: ['plan'] })).data.id).toBe(run);
+  });
+
+  it('gives each run to one of many agents that ask at once', async () => {
+    const { register, aRun } = await makeExecutor();
+    const agents = await Promise.all(Array.from({ length: 6 }, () => register()));
+    const runs = [await aRun(), await aRun(), await aRun()];
+    const answers = await Promise.all(agents.map((agent) => claim(agent)));
+    const received = answers.map((answer) => expectStatus(answer, 200).body.data?.id as string | undefined);
+    expect(received.filter((id) => id !== undefined).toSorted()).toEqual(runs.toSorted());
+  });
+
+  it('waits for a run', async () => {
+    const { agent, aRun } = await makeExecutor();
+    const waiting = claim(agent, { 'wait-seconds': 30 });
+    const run = await aRun();
+    expect(expectStatus(await waiting, 200).body.data.id).toBe(run);
+  });
+
+  it('shows the agent as busy while it has a lease', async () => {
+    const { agent, aRun } = await makeExecutor();
+    const status = async () =>
+      expectStatus(await server.get(`/api/v2/agents/${agent}`), 200).body.data.attributes.status as string;
+    const run = await aRun({ 'plan-only': true });
+    await claimed(agent);
+    expect(await status()).toBe('busy');
+    expectStatus(await report(run, 'planned', { fence: 1 }), 200);
+    expect((await claimed(agent)).data).toBeNull();
+    expect(await status()).toBe('idle');
+  });
+
+  it('is refused to other pools and with attributes that are not valid', async () => {
+    const { agent } = await makeExecutor();
+    expectStatus(await claim(agent, { 'wait-seconds': 31 }), 422);
+    expectStatus(await claim(agent, { phases: ['assessment'] }), 422);
+    const own = api;
+    await makeExecutor();
+    expectStatus(await claim(agent), 404);
+    expectStatus(await own.post(`/api/v2/agents/agent-none/actions/claim`), 404);
+  });
+});
+
+describe('a lease', () => {
+  it('is renewed with its fence, by its pool', async () => {
+    const { agent, aRun } = await makeExecutor();
+    const run = await aRun();
+    const before = (await claimed(agent)).data.attributes['expires-at'] as string;
+    clock.pass({ seconds: 30 });
+    const after = expectStatus(await renew(run, { fence: 1 }), 200).body.data.attributes['expires-at'] as string;
+    expect(Date.parse(after)).toBeGreaterThan(Date.parse(before));
+    const refused = expectStatus(await renew(run, { fence: 2 }), 409);
+    expect(getDetail(refused)).toBe('The lease with the fence 2 has ended');
+    await makeExecutor();
+    expectStatus(await renew(run, { fence: 1 }), 404);
+  });
+
+  it('tells a waiting executor at once that a user cancels the run', async () => {
+    const { agent, aRun } = await makeExecutor();
+    const run = await aRun();
+    await claimed(agent);
+    const waiting = renew(run, { fence: 1, 'wait-seconds': 30 });
+    expectStatus(await act(run, 'cancel'), 202);
+    expect(expectStatus(await waiting, 200).body.data.attributes['canceled-at']).toEqual(expect.any(String));
+    expectStatus(await report(run, 'canceled', { fence: 1 }), 200);
+  });
+
+  it('ends during a plan: another agent plans again, and the first can change nothing any more', async () => {
+    const { agent, register, aRun } = await makeExecutor();
+    const run = await aRun();
+    await claimed(agent);
+    const token = expectStatus(await api.post(`/api/v2/runs/${run}/authentication-tokens`), 201).body.data.attributes
+      .token;
+    expect(await runJobOnce(createLostExecutorsJob(server.store, clock, new RandomIds()))).toBe(0);
+    expect(await endLeases()).toBeGreaterThan(0);
+    expect(await show(run)).toMatchObject({ attributes: { status: 'plan_queued' } });
+    const plan = expectStatus(await server.get(`/api/v2/runs/${run}/plan`), 200).body.data.attributes;
+    expect(plan).toMatchObject({ status: 'queued' });
+    expectStatus(await server.as(token as string).get(`/api/v2/runs/${run}`), 401);
+    expect((await claimed(await register())).data.attributes.fence).toBe(2);
+    expectStatus(await renew(run, { fence: 1 }), 409);
+    expectStatus(await report(run, 'planned', { fence: 1 }), 409);
+    expectStatus(await report(run, 'planned'), 409);
+    expectStatus(await report(run, 'planned', { fence: 2 }), 200);
+  });
+
+  it('ends during an apply: the run fails, says why, and frees the workspace', async () => {
+    const { agent, aRun } = await makeExecutor();
+    const run = await aRun({ 'auto-apply': true });
+    await claimed(agent);
+    expectStatus(await report(run, 'planned', { fence: 1, 'has-changes': true }), 200);
+    await claimed(agent);
+    const workspace = (await show(run)).relationships.workspace.data.id as string;
+    expect(await holderOf(workspace)).not.toBeNull();
+    expect(await endLeases()).toBeGreaterThan(0);
+    expect(await statusOf(run)).toBe('errored');
+    expect(await holderOf(workspace)).toBeNull();
+    const events = expectStatus(await server.get(`/api/v2/runs/${run}/run-events`), 200).body.data as readonly {
+      readonly attributes: { readonly description: string | null };
+    }[];
+    expect(events.map(({ attributes }) => attributes.description)).toContainEqual(
+      expect.stringMatching(/^The executor builder stopped answering while it applied\./),
+    );
+    expectStatus(await report(run, 'applied', { fence: 2 }), 409);
+  });
+});
+
+it('the views of claimed runs match the log', async () => {
+  expect(await differences()).toEqual([]);
+});
