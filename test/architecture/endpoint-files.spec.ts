@@ -83,6 +83,7 @@ const NOUNS: Readonly<Record<string, string>> = {
 /** Controllers of relationships, and of documents for administrators, with the type of the resources. */
 const RELATIONSHIPS: Readonly<Record<string, string>> = {
   'admin-organizations': 'organizations',
+  'admin-runs': 'runs',
   'admin-users': 'users',
   'remote-state-consumers': 'workspaces',
 };

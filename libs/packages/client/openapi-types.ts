@@ -3235,6 +3235,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/admin/runs': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the runs of all organizations as a site administrator
+     * @description Newest first.
+     */
+    get: operations['listSiteRuns'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/runs/{id}/comments': {
     parameters: {
       query?: never;
@@ -11472,6 +11492,428 @@ export interface components {
     RegistryProviderVersionDocument: {
       data: components['schemas']['RegistryProviderVersion'];
     };
+    RunPageWithIncluded: {
+      data: components['schemas']['Run'][];
+      included?: (components['schemas']['Organization'] | components['schemas']['Workspace'])[];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+        /**
+         * @description Runs by status, with all filters except for `filter[status]`.
+         * @example {
+         *       "applied": 12
+         *     }
+         */
+        'status-counts': {
+          [key: string]: number;
+        };
+      };
+    };
+    /** @description A plan of a configuration and its apply. Executors report their progress; the server executes nothing. */
+    Run: {
+      /** @example run-6mKd9TzPq3XvLcB8 */
+      id: string;
+      /** @constant */
+      type: 'runs';
+      attributes: {
+        'is-destroy': boolean;
+        refresh: boolean;
+        'refresh-only': boolean;
+        /**
+         * @description Addresses of the resources that the run replaces.
+         * @example null
+         */
+        'replace-addrs': string[] | null;
+        /**
+         * @description Addresses of the resources to which the run is limited.
+         * @example null
+         */
+        'target-addrs': string[] | null;
+        /**
+         * @description Addresses of the actions that the run invokes.
+         * @example null
+         */
+        'invoke-action-addrs': string[] | null;
+        /**
+         * @description Folders with policies. The server evaluates none.
+         * @example null
+         */
+        'policy-paths': string[] | null;
+        'plan-only': boolean;
+        'save-plan': boolean;
+        'auto-apply': boolean;
+        'allow-empty-apply': boolean;
+        'allow-config-generation': boolean;
+        'debugging-mode': boolean;
+        /** @example 1.13.0 */
+        'terraform-version': string;
+        /**
+         * @description The variables of the run itself; empty if you may not read variables.
+         * @example []
+         */
+        variables: {
+          /** @example region */
+          key: string;
+          /** @example "eu-west-1" */
+          value: string;
+        }[];
+        /** @description What the status of the run allows, for callers with the permission. */
+        actions: {
+          'is-cancelable': boolean;
+          'is-confirmable': boolean;
+          'is-discardable': boolean;
+          'is-force-cancelable': boolean;
+        };
+        /**
+         * Format: date-time
+         * @description When a caller asked to cancel the run.
+         * @example null
+         */
+        'canceled-at': string | null;
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'created-at': string;
+        /**
+         * Format: date-time
+         * @description Absent if no caller asked to cancel the run.
+         */
+        'force-cancel-available-at'?: string;
+        'has-changes': boolean;
+        /** @example Queued manually via the Terraform Enterprise API */
+        message: string;
+        /** @description What the caller may do. */
+        permissions: {
+          /** @example true */
+          'can-apply': boolean;
+          /** @example true */
+          'can-cancel': boolean;
+          /** @example true */
+          'can-comment': boolean;
+          /** @example true */
+          'can-discard': boolean;
+          /** @example true */
+          'can-force-cancel': boolean;
+          /** @example true */
+          'can-force-execute': boolean;
+          /** @constant */
+          'can-override-policy-check': false;
+        };
+        /**
+         * @description The number of runs that must end before this run starts.
+         * @example 3
+         */
+        'position-in-queue': number;
+        /** @enum {string} */
+        source: 'tfe-api' | 'tfe-ui' | 'tfe-configuration-version';
+        /** @enum {string} */
+        status:
+          | 'pending'
+          | 'fetching'
+          | 'fetching_completed'
+          | 'pre_plan_running'
+          | 'pre_plan_completed'
+          | 'queuing'
+          | 'plan_queued'
+          | 'planning'
+          | 'planned'
+          | 'post_plan_running'
+          | 'post_plan_awaiting_decision'
+          | 'post_plan_completed'
+          | 'cost_estimating'
+          | 'cost_estimated'
+          | 'policy_checking'
+          | 'policy_override'
+          | 'policy_soft_failed'
+          | 'policy_checked'
+          | 'confirmed'
+          | 'planned_and_finished'
+          | 'planned_and_saved'
+          | 'pre_apply_running'
+          | 'pre_apply_completed'
+          | 'queuing_apply'
+          | 'apply_queued'
+          | 'applying'
+          | 'applied'
+          | 'discarded'
+          | 'errored'
+          | 'canceled'
+          | 'force_canceled';
+        /**
+         * @description When the run reached each status. Statuses that it has not reached are absent.
+         * @example {
+         *       "plan-queueable-at": "2026-01-31T12:30:15.123Z",
+         *       "plan-queued-at": "2026-01-31T12:30:15.123Z"
+         *     }
+         */
+        'status-timestamps': {
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'plan-queueable-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'fetching-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'fetched-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'pre-plan-running-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'pre-plan-completed-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'queuing-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'plan-queued-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'planning-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'planned-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'post-plan-running-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'post-plan-awaiting-decision-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'post-plan-completed-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'cost-estimating-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'cost-estimated-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'policy-checking-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'policy-override-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'policy-soft-failed-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'policy-checked-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'confirmed-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'planned-and-finished-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'planned-and-saved-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'pre-apply-running-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'pre-apply-completed-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'queuing-apply-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'apply-queued-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'applying-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'applied-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'discarded-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'errored-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'canceled-at'?: string;
+          /**
+           * Format: date-time
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'force-canceled-at'?: string;
+        };
+        /** @constant */
+        'trigger-reason': 'manual';
+        /**
+         * @description Why no executor can take the run; null if one can.
+         * @example null
+         */
+        'waiting-reason': string | null;
+      };
+      relationships: {
+        apply: {
+          data: components['schemas']['ApplyIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        comments: {
+          data: components['schemas']['CommentIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        'configuration-version': {
+          data: components['schemas']['ConfigurationVersionIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        'confirmed-by': {
+          data: components['schemas']['UserIdentifier'] | null;
+          links?: components['schemas']['RelatedLinks'];
+        };
+        'cost-estimate': {
+          data: null;
+        };
+        'created-by': {
+          data: components['schemas']['UserIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        'input-state-version': {
+          data: null;
+        };
+        plan: {
+          data: components['schemas']['PlanIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        'policy-checks': {
+          /** @example [] */
+          data: components['schemas']['PolicyCheckIdentifier'][];
+        };
+        'run-events': {
+          data: components['schemas']['RunEventIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        'task-stages': {
+          /** @example [] */
+          data: components['schemas']['TaskStageIdentifier'][];
+        };
+        workspace: {
+          data: components['schemas']['WorkspaceIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        'workspace-run-alerts': {
+          /** @example [] */
+          data: components['schemas']['WorkspaceRunAlertIdentifier'][];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/runs/run-6mKd9TzPq3XvLcB8
+         */
+        self: string;
+      };
+    };
+    ApplyIdentifier: {
+      /** @constant */
+      type: 'applies';
+      /** @example id-of-applies */
+      id: string;
+    };
+    CommentIdentifier: {
+      /** @constant */
+      type: 'comments';
+      /** @example id-of-comments */
+      id: string;
+    };
+    PlanIdentifier: {
+      /** @constant */
+      type: 'plans';
+      /** @example id-of-plans */
+      id: string;
+    };
+    PolicyCheckIdentifier: {
+      /** @constant */
+      type: 'policy-checks';
+      /** @example id-of-policy-checks */
+      id: string;
+    };
+    RunEventIdentifier: {
+      /** @constant */
+      type: 'run-events';
+      /** @example id-of-run-events */
+      id: string;
+    };
+    TaskStageIdentifier: {
+      /** @constant */
+      type: 'task-stages';
+      /** @example id-of-task-stages */
+      id: string;
+    };
+    WorkspaceRunAlertIdentifier: {
+      /** @constant */
+      type: 'workspace-run-alerts';
+      /** @example id-of-workspace-run-alerts */
+      id: string;
+    };
     CommentDocument: {
       data: components['schemas']['Comment'];
     };
@@ -11498,12 +11940,6 @@ export interface components {
          */
         self: string;
       };
-    };
-    RunEventIdentifier: {
-      /** @constant */
-      type: 'run-events';
-      /** @example id-of-run-events */
-      id: string;
     };
     CommentList: {
       data: components['schemas']['Comment'][];
@@ -11920,12 +12356,6 @@ export interface components {
         self: string;
       };
     };
-    CommentIdentifier: {
-      /** @constant */
-      type: 'comments';
-      /** @example id-of-comments */
-      id: string;
-    };
     RunEventDocumentWithIncluded: {
       data: components['schemas']['RunEvent'];
       included?: (components['schemas']['Comment'] | components['schemas']['User'])[];
@@ -11981,399 +12411,6 @@ export interface components {
       /** @example id-of-agents */
       id: string;
     };
-    /** @description A plan of a configuration and its apply. Executors report their progress; the server executes nothing. */
-    Run: {
-      /** @example run-6mKd9TzPq3XvLcB8 */
-      id: string;
-      /** @constant */
-      type: 'runs';
-      attributes: {
-        'is-destroy': boolean;
-        refresh: boolean;
-        'refresh-only': boolean;
-        /**
-         * @description Addresses of the resources that the run replaces.
-         * @example null
-         */
-        'replace-addrs': string[] | null;
-        /**
-         * @description Addresses of the resources to which the run is limited.
-         * @example null
-         */
-        'target-addrs': string[] | null;
-        /**
-         * @description Addresses of the actions that the run invokes.
-         * @example null
-         */
-        'invoke-action-addrs': string[] | null;
-        /**
-         * @description Folders with policies. The server evaluates none.
-         * @example null
-         */
-        'policy-paths': string[] | null;
-        'plan-only': boolean;
-        'save-plan': boolean;
-        'auto-apply': boolean;
-        'allow-empty-apply': boolean;
-        'allow-config-generation': boolean;
-        'debugging-mode': boolean;
-        /** @example 1.13.0 */
-        'terraform-version': string;
-        /**
-         * @description The variables of the run itself; empty if you may not read variables.
-         * @example []
-         */
-        variables: {
-          /** @example region */
-          key: string;
-          /** @example "eu-west-1" */
-          value: string;
-        }[];
-        /** @description What the status of the run allows, for callers with the permission. */
-        actions: {
-          'is-cancelable': boolean;
-          'is-confirmable': boolean;
-          'is-discardable': boolean;
-          'is-force-cancelable': boolean;
-        };
-        /**
-         * Format: date-time
-         * @description When a caller asked to cancel the run.
-         * @example null
-         */
-        'canceled-at': string | null;
-        /**
-         * Format: date-time
-         * @example 2026-01-31T12:30:15.123Z
-         */
-        'created-at': string;
-        /**
-         * Format: date-time
-         * @description Absent if no caller asked to cancel the run.
-         */
-        'force-cancel-available-at'?: string;
-        'has-changes': boolean;
-        /** @example Queued manually via the Terraform Enterprise API */
-        message: string;
-        /** @description What the caller may do. */
-        permissions: {
-          /** @example true */
-          'can-apply': boolean;
-          /** @example true */
-          'can-cancel': boolean;
-          /** @example true */
-          'can-comment': boolean;
-          /** @example true */
-          'can-discard': boolean;
-          /** @example true */
-          'can-force-cancel': boolean;
-          /** @example true */
-          'can-force-execute': boolean;
-          /** @constant */
-          'can-override-policy-check': false;
-        };
-        /**
-         * @description The number of runs that must end before this run starts.
-         * @example 3
-         */
-        'position-in-queue': number;
-        /** @enum {string} */
-        source: 'tfe-api' | 'tfe-ui' | 'tfe-configuration-version';
-        /** @enum {string} */
-        status:
-          | 'pending'
-          | 'fetching'
-          | 'fetching_completed'
-          | 'pre_plan_running'
-          | 'pre_plan_completed'
-          | 'queuing'
-          | 'plan_queued'
-          | 'planning'
-          | 'planned'
-          | 'post_plan_running'
-          | 'post_plan_awaiting_decision'
-          | 'post_plan_completed'
-          | 'cost_estimating'
-          | 'cost_estimated'
-          | 'policy_checking'
-          | 'policy_override'
-          | 'policy_soft_failed'
-          | 'policy_checked'
-          | 'confirmed'
-          | 'planned_and_finished'
-          | 'planned_and_saved'
-          | 'pre_apply_running'
-          | 'pre_apply_completed'
-          | 'queuing_apply'
-          | 'apply_queued'
-          | 'applying'
-          | 'applied'
-          | 'discarded'
-          | 'errored'
-          | 'canceled'
-          | 'force_canceled';
-        /**
-         * @description When the run reached each status. Statuses that it has not reached are absent.
-         * @example {
-         *       "plan-queueable-at": "2026-01-31T12:30:15.123Z",
-         *       "plan-queued-at": "2026-01-31T12:30:15.123Z"
-         *     }
-         */
-        'status-timestamps': {
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'plan-queueable-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'fetching-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'fetched-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'pre-plan-running-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'pre-plan-completed-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'queuing-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'plan-queued-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'planning-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'planned-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'post-plan-running-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'post-plan-awaiting-decision-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'post-plan-completed-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'cost-estimating-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'cost-estimated-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'policy-checking-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'policy-override-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'policy-soft-failed-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'policy-checked-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'confirmed-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'planned-and-finished-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'planned-and-saved-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'pre-apply-running-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'pre-apply-completed-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'queuing-apply-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'apply-queued-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'applying-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'applied-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'discarded-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'errored-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'canceled-at'?: string;
-          /**
-           * Format: date-time
-           * @example 2026-01-31T12:30:15.123Z
-           */
-          'force-canceled-at'?: string;
-        };
-        /** @constant */
-        'trigger-reason': 'manual';
-        /**
-         * @description Why no executor can take the run; null if one can.
-         * @example null
-         */
-        'waiting-reason': string | null;
-      };
-      relationships: {
-        apply: {
-          data: components['schemas']['ApplyIdentifier'];
-          links?: components['schemas']['RelatedLinks'];
-        };
-        comments: {
-          data: components['schemas']['CommentIdentifier'][];
-          links?: components['schemas']['RelatedLinks'];
-        };
-        'configuration-version': {
-          data: components['schemas']['ConfigurationVersionIdentifier'];
-          links?: components['schemas']['RelatedLinks'];
-        };
-        'confirmed-by': {
-          data: components['schemas']['UserIdentifier'] | null;
-          links?: components['schemas']['RelatedLinks'];
-        };
-        'cost-estimate': {
-          data: null;
-        };
-        'created-by': {
-          data: components['schemas']['UserIdentifier'];
-          links?: components['schemas']['RelatedLinks'];
-        };
-        'input-state-version': {
-          data: null;
-        };
-        plan: {
-          data: components['schemas']['PlanIdentifier'];
-          links?: components['schemas']['RelatedLinks'];
-        };
-        'policy-checks': {
-          /** @example [] */
-          data: components['schemas']['PolicyCheckIdentifier'][];
-        };
-        'run-events': {
-          data: components['schemas']['RunEventIdentifier'][];
-          links?: components['schemas']['RelatedLinks'];
-        };
-        'task-stages': {
-          /** @example [] */
-          data: components['schemas']['TaskStageIdentifier'][];
-        };
-        workspace: {
-          data: components['schemas']['WorkspaceIdentifier'];
-          links?: components['schemas']['RelatedLinks'];
-        };
-        'workspace-run-alerts': {
-          /** @example [] */
-          data: components['schemas']['WorkspaceRunAlertIdentifier'][];
-        };
-      };
-      links: {
-        /**
-         * Format: uri-reference
-         * @example /api/v2/runs/run-6mKd9TzPq3XvLcB8
-         */
-        self: string;
-      };
-    };
-    ApplyIdentifier: {
-      /** @constant */
-      type: 'applies';
-      /** @example id-of-applies */
-      id: string;
-    };
-    PlanIdentifier: {
-      /** @constant */
-      type: 'plans';
-      /** @example id-of-plans */
-      id: string;
-    };
-    PolicyCheckIdentifier: {
-      /** @constant */
-      type: 'policy-checks';
-      /** @example id-of-policy-checks */
-      id: string;
-    };
-    TaskStageIdentifier: {
-      /** @constant */
-      type: 'task-stages';
-      /** @example id-of-task-stages */
-      id: string;
-    };
-    WorkspaceRunAlertIdentifier: {
-      /** @constant */
-      type: 'workspace-run-alerts';
-      /** @example id-of-workspace-run-alerts */
-      id: string;
-    };
     RunLeaseDocument: {
       data: components['schemas']['RunLease'] | null;
     };
@@ -12390,21 +12427,6 @@ export interface components {
         | components['schemas']['User']
         | components['schemas']['Workspace']
       )[];
-    };
-    RunPageWithIncluded: {
-      data: components['schemas']['Run'][];
-      included?: (
-        | components['schemas']['Apply']
-        | components['schemas']['Comment']
-        | components['schemas']['ConfigurationVersion']
-        | components['schemas']['Plan']
-        | components['schemas']['User']
-        | components['schemas']['Workspace']
-      )[];
-      links: components['schemas']['PageLinks'];
-      meta: {
-        pagination: components['schemas']['Pagination'];
-      };
     };
     RunStatisticsDocument: {
       data: components['schemas']['RunStatistics'];
@@ -36956,6 +36978,48 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
+  listSiteRuns: {
+    parameters: {
+      query?: {
+        /** @description Related resources to add to the document. Separate values with commas. */
+        include?: ('workspace' | 'workspace.organization' | 'workspace.organization.owners')[];
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description Only runs with this text in their id, or in the name of their workspace or organization. */
+        q?: string;
+        /** @description Only runs with one of these statuses. Separate values with commas. */
+        'filter[status]'?: string[];
+        /** @description Only runs that were created at this ISO 8601 timestamp or later. */
+        'filter[from]'?: string;
+        /** @description Only runs that were created at this ISO 8601 timestamp or before. */
+        'filter[to]'?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RunPageWithIncluded'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
   listComments: {
     parameters: {
       query?: never;
@@ -39135,7 +39199,220 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/vnd.api+json': components['schemas']['RunPageWithIncluded'];
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "run-6mKd9TzPq3XvLcB8",
+           *           "type": "runs",
+           *           "attributes": {
+           *             "is-destroy": false,
+           *             "refresh": false,
+           *             "refresh-only": false,
+           *             "replace-addrs": null,
+           *             "target-addrs": null,
+           *             "invoke-action-addrs": null,
+           *             "policy-paths": null,
+           *             "plan-only": false,
+           *             "save-plan": false,
+           *             "auto-apply": false,
+           *             "allow-empty-apply": false,
+           *             "allow-config-generation": false,
+           *             "debugging-mode": false,
+           *             "terraform-version": "1.13.0",
+           *             "variables": [],
+           *             "actions": {
+           *               "is-cancelable": false,
+           *               "is-confirmable": false,
+           *               "is-discardable": false,
+           *               "is-force-cancelable": false
+           *             },
+           *             "canceled-at": null,
+           *             "created-at": "2026-01-31T12:30:15.123Z",
+           *             "has-changes": false,
+           *             "message": "Queued manually via the Terraform Enterprise API",
+           *             "permissions": {
+           *               "can-apply": true,
+           *               "can-cancel": true,
+           *               "can-comment": true,
+           *               "can-discard": true,
+           *               "can-force-cancel": true,
+           *               "can-force-execute": true,
+           *               "can-override-policy-check": false
+           *             },
+           *             "position-in-queue": 3,
+           *             "source": "tfe-api",
+           *             "status": "pending",
+           *             "status-timestamps": {
+           *               "plan-queueable-at": "2026-01-31T12:30:15.123Z",
+           *               "plan-queued-at": "2026-01-31T12:30:15.123Z"
+           *             },
+           *             "trigger-reason": "manual",
+           *             "waiting-reason": null
+           *           },
+           *           "relationships": {
+           *             "apply": {
+           *               "data": {
+           *                 "type": "applies",
+           *                 "id": "apply-6mKd9TzPq3XvLcB8"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "comments": {
+           *               "data": [
+           *                 {
+           *                   "type": "comments",
+           *                   "id": "wsc-2pYr7DfHn5XkVw9C"
+           *                 }
+           *               ],
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "configuration-version": {
+           *               "data": {
+           *                 "type": "configuration-versions",
+           *                 "id": "cv-9wFj4RtBm7ZsQk2N"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "confirmed-by": {
+           *               "data": {
+           *                 "type": "users",
+           *                 "id": "user-8Xc3kYb2TqLw9RfZ"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "cost-estimate": {
+           *               "data": null
+           *             },
+           *             "created-by": {
+           *               "data": {
+           *                 "type": "users",
+           *                 "id": "user-8Xc3kYb2TqLw9RfZ"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "input-state-version": {
+           *               "data": null
+           *             },
+           *             "plan": {
+           *               "data": {
+           *                 "type": "plans",
+           *                 "id": "plan-6mKd9TzPq3XvLcB8"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "policy-checks": {
+           *               "data": []
+           *             },
+           *             "run-events": {
+           *               "data": [
+           *                 {
+           *                   "type": "run-events",
+           *                   "id": "re-0193a1b2c3d47e5f8a6b9c0d1e2f3a4b"
+           *                 }
+           *               ],
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "task-stages": {
+           *               "data": []
+           *             },
+           *             "workspace": {
+           *               "data": {
+           *                 "type": "workspaces",
+           *                 "id": "ws-7hQ2vXbN4kTgYw3D"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "workspace-run-alerts": {
+           *               "data": []
+           *             }
+           *           },
+           *           "links": {
+           *             "self": "/api/v2/runs/run-6mKd9TzPq3XvLcB8"
+           *           }
+           *         }
+           *       ],
+           *       "included": [
+           *         {
+           *           "id": "apply-6mKd9TzPq3XvLcB8",
+           *           "type": "applies",
+           *           "attributes": {
+           *             "execution-details": {
+           *               "mode": "remote",
+           *               "agent-name": null,
+           *               "agent-pool-id": null
+           *             },
+           *             "log-read-url": "https://localhost:8443/api/v2/logs/WyJwbGFuLTZtS2Q5VHpQcTNYdkxjQjgi.bWFj",
+           *             "resource-additions": 3,
+           *             "resource-changes": 3,
+           *             "resource-destructions": 3,
+           *             "resource-imports": 3,
+           *             "status": "running",
+           *             "status-timestamps": {
+           *               "queued-at": "2026-01-31T12:30:15.123Z",
+           *               "started-at": "2026-01-31T12:30:16.456Z"
+           *             }
+           *           },
+           *           "relationships": {
+           *             "state-versions": {
+           *               "data": []
+           *             }
+           *           },
+           *           "links": {
+           *             "self": "/api/v2/applies/apply-6mKd9TzPq3XvLcB8"
+           *           }
+           *         }
+           *       ],
+           *       "links": {
+           *         "self": "https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20",
+           *         "first": "https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20",
+           *         "prev": null,
+           *         "next": null,
+           *         "last": "https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20"
+           *       },
+           *       "meta": {
+           *         "pagination": {
+           *           "current-page": 1,
+           *           "page-size": 20,
+           *           "prev-page": null,
+           *           "next-page": null,
+           *           "total-pages": 1,
+           *           "total-count": 1
+           *         }
+           *       }
+           *     }
+           */
+          'application/vnd.api+json': {
+            data: components['schemas']['Run'][];
+            included?: (
+              | components['schemas']['Apply']
+              | components['schemas']['Comment']
+              | components['schemas']['ConfigurationVersion']
+              | components['schemas']['Plan']
+              | components['schemas']['User']
+              | components['schemas']['Workspace']
+            )[];
+            links: components['schemas']['PageLinks'];
+            meta: {
+              pagination: components['schemas']['Pagination'];
+            };
+          };
         };
       };
       400: components['responses']['BadRequest'];
@@ -39211,7 +39488,220 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/vnd.api+json': components['schemas']['RunPageWithIncluded'];
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "run-6mKd9TzPq3XvLcB8",
+           *           "type": "runs",
+           *           "attributes": {
+           *             "is-destroy": false,
+           *             "refresh": false,
+           *             "refresh-only": false,
+           *             "replace-addrs": null,
+           *             "target-addrs": null,
+           *             "invoke-action-addrs": null,
+           *             "policy-paths": null,
+           *             "plan-only": false,
+           *             "save-plan": false,
+           *             "auto-apply": false,
+           *             "allow-empty-apply": false,
+           *             "allow-config-generation": false,
+           *             "debugging-mode": false,
+           *             "terraform-version": "1.13.0",
+           *             "variables": [],
+           *             "actions": {
+           *               "is-cancelable": false,
+           *               "is-confirmable": false,
+           *               "is-discardable": false,
+           *               "is-force-cancelable": false
+           *             },
+           *             "canceled-at": null,
+           *             "created-at": "2026-01-31T12:30:15.123Z",
+           *             "has-changes": false,
+           *             "message": "Queued manually via the Terraform Enterprise API",
+           *             "permissions": {
+           *               "can-apply": true,
+           *               "can-cancel": true,
+           *               "can-comment": true,
+           *               "can-discard": true,
+           *               "can-force-cancel": true,
+           *               "can-force-execute": true,
+           *               "can-override-policy-check": false
+           *             },
+           *             "position-in-queue": 3,
+           *             "source": "tfe-api",
+           *             "status": "pending",
+           *             "status-timestamps": {
+           *               "plan-queueable-at": "2026-01-31T12:30:15.123Z",
+           *               "plan-queued-at": "2026-01-31T12:30:15.123Z"
+           *             },
+           *             "trigger-reason": "manual",
+           *             "waiting-reason": null
+           *           },
+           *           "relationships": {
+           *             "apply": {
+           *               "data": {
+           *                 "type": "applies",
+           *                 "id": "apply-6mKd9TzPq3XvLcB8"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "comments": {
+           *               "data": [
+           *                 {
+           *                   "type": "comments",
+           *                   "id": "wsc-2pYr7DfHn5XkVw9C"
+           *                 }
+           *               ],
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "configuration-version": {
+           *               "data": {
+           *                 "type": "configuration-versions",
+           *                 "id": "cv-9wFj4RtBm7ZsQk2N"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "confirmed-by": {
+           *               "data": {
+           *                 "type": "users",
+           *                 "id": "user-8Xc3kYb2TqLw9RfZ"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "cost-estimate": {
+           *               "data": null
+           *             },
+           *             "created-by": {
+           *               "data": {
+           *                 "type": "users",
+           *                 "id": "user-8Xc3kYb2TqLw9RfZ"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "input-state-version": {
+           *               "data": null
+           *             },
+           *             "plan": {
+           *               "data": {
+           *                 "type": "plans",
+           *                 "id": "plan-6mKd9TzPq3XvLcB8"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "policy-checks": {
+           *               "data": []
+           *             },
+           *             "run-events": {
+           *               "data": [
+           *                 {
+           *                   "type": "run-events",
+           *                   "id": "re-0193a1b2c3d47e5f8a6b9c0d1e2f3a4b"
+           *                 }
+           *               ],
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "task-stages": {
+           *               "data": []
+           *             },
+           *             "workspace": {
+           *               "data": {
+           *                 "type": "workspaces",
+           *                 "id": "ws-7hQ2vXbN4kTgYw3D"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "workspace-run-alerts": {
+           *               "data": []
+           *             }
+           *           },
+           *           "links": {
+           *             "self": "/api/v2/runs/run-6mKd9TzPq3XvLcB8"
+           *           }
+           *         }
+           *       ],
+           *       "included": [
+           *         {
+           *           "id": "apply-6mKd9TzPq3XvLcB8",
+           *           "type": "applies",
+           *           "attributes": {
+           *             "execution-details": {
+           *               "mode": "remote",
+           *               "agent-name": null,
+           *               "agent-pool-id": null
+           *             },
+           *             "log-read-url": "https://localhost:8443/api/v2/logs/WyJwbGFuLTZtS2Q5VHpQcTNYdkxjQjgi.bWFj",
+           *             "resource-additions": 3,
+           *             "resource-changes": 3,
+           *             "resource-destructions": 3,
+           *             "resource-imports": 3,
+           *             "status": "running",
+           *             "status-timestamps": {
+           *               "queued-at": "2026-01-31T12:30:15.123Z",
+           *               "started-at": "2026-01-31T12:30:16.456Z"
+           *             }
+           *           },
+           *           "relationships": {
+           *             "state-versions": {
+           *               "data": []
+           *             }
+           *           },
+           *           "links": {
+           *             "self": "/api/v2/applies/apply-6mKd9TzPq3XvLcB8"
+           *           }
+           *         }
+           *       ],
+           *       "links": {
+           *         "self": "https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20",
+           *         "first": "https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20",
+           *         "prev": null,
+           *         "next": null,
+           *         "last": "https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20"
+           *       },
+           *       "meta": {
+           *         "pagination": {
+           *           "current-page": 1,
+           *           "page-size": 20,
+           *           "prev-page": null,
+           *           "next-page": null,
+           *           "total-pages": 1,
+           *           "total-count": 1
+           *         }
+           *       }
+           *     }
+           */
+          'application/vnd.api+json': {
+            data: components['schemas']['Run'][];
+            included?: (
+              | components['schemas']['Apply']
+              | components['schemas']['Comment']
+              | components['schemas']['ConfigurationVersion']
+              | components['schemas']['Plan']
+              | components['schemas']['User']
+              | components['schemas']['Workspace']
+            )[];
+            links: components['schemas']['PageLinks'];
+            meta: {
+              pagination: components['schemas']['Pagination'];
+            };
+          };
         };
       };
       400: components['responses']['BadRequest'];
@@ -39261,7 +39751,220 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/vnd.api+json': components['schemas']['RunPageWithIncluded'];
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "run-6mKd9TzPq3XvLcB8",
+           *           "type": "runs",
+           *           "attributes": {
+           *             "is-destroy": false,
+           *             "refresh": false,
+           *             "refresh-only": false,
+           *             "replace-addrs": null,
+           *             "target-addrs": null,
+           *             "invoke-action-addrs": null,
+           *             "policy-paths": null,
+           *             "plan-only": false,
+           *             "save-plan": false,
+           *             "auto-apply": false,
+           *             "allow-empty-apply": false,
+           *             "allow-config-generation": false,
+           *             "debugging-mode": false,
+           *             "terraform-version": "1.13.0",
+           *             "variables": [],
+           *             "actions": {
+           *               "is-cancelable": false,
+           *               "is-confirmable": false,
+           *               "is-discardable": false,
+           *               "is-force-cancelable": false
+           *             },
+           *             "canceled-at": null,
+           *             "created-at": "2026-01-31T12:30:15.123Z",
+           *             "has-changes": false,
+           *             "message": "Queued manually via the Terraform Enterprise API",
+           *             "permissions": {
+           *               "can-apply": true,
+           *               "can-cancel": true,
+           *               "can-comment": true,
+           *               "can-discard": true,
+           *               "can-force-cancel": true,
+           *               "can-force-execute": true,
+           *               "can-override-policy-check": false
+           *             },
+           *             "position-in-queue": 3,
+           *             "source": "tfe-api",
+           *             "status": "pending",
+           *             "status-timestamps": {
+           *               "plan-queueable-at": "2026-01-31T12:30:15.123Z",
+           *               "plan-queued-at": "2026-01-31T12:30:15.123Z"
+           *             },
+           *             "trigger-reason": "manual",
+           *             "waiting-reason": null
+           *           },
+           *           "relationships": {
+           *             "apply": {
+           *               "data": {
+           *                 "type": "applies",
+           *                 "id": "apply-6mKd9TzPq3XvLcB8"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "comments": {
+           *               "data": [
+           *                 {
+           *                   "type": "comments",
+           *                   "id": "wsc-2pYr7DfHn5XkVw9C"
+           *                 }
+           *               ],
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "configuration-version": {
+           *               "data": {
+           *                 "type": "configuration-versions",
+           *                 "id": "cv-9wFj4RtBm7ZsQk2N"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "confirmed-by": {
+           *               "data": {
+           *                 "type": "users",
+           *                 "id": "user-8Xc3kYb2TqLw9RfZ"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "cost-estimate": {
+           *               "data": null
+           *             },
+           *             "created-by": {
+           *               "data": {
+           *                 "type": "users",
+           *                 "id": "user-8Xc3kYb2TqLw9RfZ"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "input-state-version": {
+           *               "data": null
+           *             },
+           *             "plan": {
+           *               "data": {
+           *                 "type": "plans",
+           *                 "id": "plan-6mKd9TzPq3XvLcB8"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "policy-checks": {
+           *               "data": []
+           *             },
+           *             "run-events": {
+           *               "data": [
+           *                 {
+           *                   "type": "run-events",
+           *                   "id": "re-0193a1b2c3d47e5f8a6b9c0d1e2f3a4b"
+           *                 }
+           *               ],
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "task-stages": {
+           *               "data": []
+           *             },
+           *             "workspace": {
+           *               "data": {
+           *                 "type": "workspaces",
+           *                 "id": "ws-7hQ2vXbN4kTgYw3D"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "workspace-run-alerts": {
+           *               "data": []
+           *             }
+           *           },
+           *           "links": {
+           *             "self": "/api/v2/runs/run-6mKd9TzPq3XvLcB8"
+           *           }
+           *         }
+           *       ],
+           *       "included": [
+           *         {
+           *           "id": "apply-6mKd9TzPq3XvLcB8",
+           *           "type": "applies",
+           *           "attributes": {
+           *             "execution-details": {
+           *               "mode": "remote",
+           *               "agent-name": null,
+           *               "agent-pool-id": null
+           *             },
+           *             "log-read-url": "https://localhost:8443/api/v2/logs/WyJwbGFuLTZtS2Q5VHpQcTNYdkxjQjgi.bWFj",
+           *             "resource-additions": 3,
+           *             "resource-changes": 3,
+           *             "resource-destructions": 3,
+           *             "resource-imports": 3,
+           *             "status": "running",
+           *             "status-timestamps": {
+           *               "queued-at": "2026-01-31T12:30:15.123Z",
+           *               "started-at": "2026-01-31T12:30:16.456Z"
+           *             }
+           *           },
+           *           "relationships": {
+           *             "state-versions": {
+           *               "data": []
+           *             }
+           *           },
+           *           "links": {
+           *             "self": "/api/v2/applies/apply-6mKd9TzPq3XvLcB8"
+           *           }
+           *         }
+           *       ],
+           *       "links": {
+           *         "self": "https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20",
+           *         "first": "https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20",
+           *         "prev": null,
+           *         "next": null,
+           *         "last": "https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20"
+           *       },
+           *       "meta": {
+           *         "pagination": {
+           *           "current-page": 1,
+           *           "page-size": 20,
+           *           "prev-page": null,
+           *           "next-page": null,
+           *           "total-pages": 1,
+           *           "total-count": 1
+           *         }
+           *       }
+           *     }
+           */
+          'application/vnd.api+json': {
+            data: components['schemas']['Run'][];
+            included?: (
+              | components['schemas']['Apply']
+              | components['schemas']['Comment']
+              | components['schemas']['ConfigurationVersion']
+              | components['schemas']['Plan']
+              | components['schemas']['User']
+              | components['schemas']['Workspace']
+            )[];
+            links: components['schemas']['PageLinks'];
+            meta: {
+              pagination: components['schemas']['Pagination'];
+            };
+          };
         };
       };
       400: components['responses']['BadRequest'];
@@ -39311,7 +40014,220 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/vnd.api+json': components['schemas']['RunPageWithIncluded'];
+          /**
+           * @example {
+           *       "data": [
+           *         {
+           *           "id": "run-6mKd9TzPq3XvLcB8",
+           *           "type": "runs",
+           *           "attributes": {
+           *             "is-destroy": false,
+           *             "refresh": false,
+           *             "refresh-only": false,
+           *             "replace-addrs": null,
+           *             "target-addrs": null,
+           *             "invoke-action-addrs": null,
+           *             "policy-paths": null,
+           *             "plan-only": false,
+           *             "save-plan": false,
+           *             "auto-apply": false,
+           *             "allow-empty-apply": false,
+           *             "allow-config-generation": false,
+           *             "debugging-mode": false,
+           *             "terraform-version": "1.13.0",
+           *             "variables": [],
+           *             "actions": {
+           *               "is-cancelable": false,
+           *               "is-confirmable": false,
+           *               "is-discardable": false,
+           *               "is-force-cancelable": false
+           *             },
+           *             "canceled-at": null,
+           *             "created-at": "2026-01-31T12:30:15.123Z",
+           *             "has-changes": false,
+           *             "message": "Queued manually via the Terraform Enterprise API",
+           *             "permissions": {
+           *               "can-apply": true,
+           *               "can-cancel": true,
+           *               "can-comment": true,
+           *               "can-discard": true,
+           *               "can-force-cancel": true,
+           *               "can-force-execute": true,
+           *               "can-override-policy-check": false
+           *             },
+           *             "position-in-queue": 3,
+           *             "source": "tfe-api",
+           *             "status": "pending",
+           *             "status-timestamps": {
+           *               "plan-queueable-at": "2026-01-31T12:30:15.123Z",
+           *               "plan-queued-at": "2026-01-31T12:30:15.123Z"
+           *             },
+           *             "trigger-reason": "manual",
+           *             "waiting-reason": null
+           *           },
+           *           "relationships": {
+           *             "apply": {
+           *               "data": {
+           *                 "type": "applies",
+           *                 "id": "apply-6mKd9TzPq3XvLcB8"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "comments": {
+           *               "data": [
+           *                 {
+           *                   "type": "comments",
+           *                   "id": "wsc-2pYr7DfHn5XkVw9C"
+           *                 }
+           *               ],
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "configuration-version": {
+           *               "data": {
+           *                 "type": "configuration-versions",
+           *                 "id": "cv-9wFj4RtBm7ZsQk2N"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "confirmed-by": {
+           *               "data": {
+           *                 "type": "users",
+           *                 "id": "user-8Xc3kYb2TqLw9RfZ"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "cost-estimate": {
+           *               "data": null
+           *             },
+           *             "created-by": {
+           *               "data": {
+           *                 "type": "users",
+           *                 "id": "user-8Xc3kYb2TqLw9RfZ"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "input-state-version": {
+           *               "data": null
+           *             },
+           *             "plan": {
+           *               "data": {
+           *                 "type": "plans",
+           *                 "id": "plan-6mKd9TzPq3XvLcB8"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "policy-checks": {
+           *               "data": []
+           *             },
+           *             "run-events": {
+           *               "data": [
+           *                 {
+           *                   "type": "run-events",
+           *                   "id": "re-0193a1b2c3d47e5f8a6b9c0d1e2f3a4b"
+           *                 }
+           *               ],
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "task-stages": {
+           *               "data": []
+           *             },
+           *             "workspace": {
+           *               "data": {
+           *                 "type": "workspaces",
+           *                 "id": "ws-7hQ2vXbN4kTgYw3D"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "workspace-run-alerts": {
+           *               "data": []
+           *             }
+           *           },
+           *           "links": {
+           *             "self": "/api/v2/runs/run-6mKd9TzPq3XvLcB8"
+           *           }
+           *         }
+           *       ],
+           *       "included": [
+           *         {
+           *           "id": "apply-6mKd9TzPq3XvLcB8",
+           *           "type": "applies",
+           *           "attributes": {
+           *             "execution-details": {
+           *               "mode": "remote",
+           *               "agent-name": null,
+           *               "agent-pool-id": null
+           *             },
+           *             "log-read-url": "https://localhost:8443/api/v2/logs/WyJwbGFuLTZtS2Q5VHpQcTNYdkxjQjgi.bWFj",
+           *             "resource-additions": 3,
+           *             "resource-changes": 3,
+           *             "resource-destructions": 3,
+           *             "resource-imports": 3,
+           *             "status": "running",
+           *             "status-timestamps": {
+           *               "queued-at": "2026-01-31T12:30:15.123Z",
+           *               "started-at": "2026-01-31T12:30:16.456Z"
+           *             }
+           *           },
+           *           "relationships": {
+           *             "state-versions": {
+           *               "data": []
+           *             }
+           *           },
+           *           "links": {
+           *             "self": "/api/v2/applies/apply-6mKd9TzPq3XvLcB8"
+           *           }
+           *         }
+           *       ],
+           *       "links": {
+           *         "self": "https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20",
+           *         "first": "https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20",
+           *         "prev": null,
+           *         "next": null,
+           *         "last": "https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20"
+           *       },
+           *       "meta": {
+           *         "pagination": {
+           *           "current-page": 1,
+           *           "page-size": 20,
+           *           "prev-page": null,
+           *           "next-page": null,
+           *           "total-pages": 1,
+           *           "total-count": 1
+           *         }
+           *       }
+           *     }
+           */
+          'application/vnd.api+json': {
+            data: components['schemas']['Run'][];
+            included?: (
+              | components['schemas']['Apply']
+              | components['schemas']['Comment']
+              | components['schemas']['ConfigurationVersion']
+              | components['schemas']['Plan']
+              | components['schemas']['User']
+              | components['schemas']['Workspace']
+            )[];
+            links: components['schemas']['PageLinks'];
+            meta: {
+              pagination: components['schemas']['Pagination'];
+            };
+          };
         };
       };
       400: components['responses']['BadRequest'];

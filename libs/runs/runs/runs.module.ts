@@ -14,6 +14,7 @@ import { runTokens } from './run-tokens/run-tokens.projection.js';
 import { runQueueFollower } from './queue/run-queue.follower.js';
 import { runEvents } from './runs.events.js';
 import { runs, runSecrets } from './runs.projection.js';
+import { AdminRunsController } from './administration/admin-runs.controller.js';
 import { AppliesController } from './phases/applies.controller.js';
 import { CommentsController } from './comments/comments.controller.js';
 import { ConfigurationFiles } from './configuration-versions/configuration-version.files.js';
@@ -104,6 +105,7 @@ export const createRunLogs = (
   });
 
 const CONTROLLERS = [
+  AdminRunsController,
   AppliesController,
   CommentsController,
   ConfigurationFilesController,

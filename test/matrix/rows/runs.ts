@@ -399,4 +399,15 @@ const links: readonly MatrixRow[] = [
   },
 ];
 
-export const runs: readonly MatrixRow[] = [...reads, ...documents, ...actions, ...configurations, ...links];
+const administration: readonly MatrixRow[] = [
+  { route: 'GET /admin/runs', about: site, demands: ['manage-site'], status: 200 },
+];
+
+export const runs: readonly MatrixRow[] = [
+  ...reads,
+  ...administration,
+  ...documents,
+  ...actions,
+  ...configurations,
+  ...links,
+];

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  expectStatus,
+  makeConfigurationVersion,
+  makeMember,
+  makeOrganization,
+  makeRun,
+  makeWorkspace,
+} from '../../../../test/support/seeds.js';
+import { startTestServer, type TestServer } from '../../../../test/support/server.js';
+
+let server: TestServer;
+const runs: Record<string, string> = {};
+
+const makeRunIn = async (organization: string, workspace: string): Promise<string> => {
+  const id = await makeWorkspace(server, organization, workspace);
+  await makeConfigurationVersion(server, id);
+  return makeRun(server, id);
+};
+
+beforeAll(async () => {
+  server = await startTestServer({ followers: true });
+  for (const organization of ['acme', 'globex']) {
+    await makeOrganization(server, organization);
+    runs[organization] = await makeRunIn(organization, `shop-of-${organization}`);
+  }
+  runs['canceled'] = await makeRunIn('acme', 'billing');
+  expectStatus(await server.post(`/api/v2/runs/${runs['canceled']}/actions/cancel`), 202);
+});
+
+afterAll(() => server.close());
+
+const list = async (query = '') => expectStatus(await server.get(`/api/v2/admin/runs?${query}`), 200).body;
+
+describe('the runs of the site', () => {
+  it('are of all organizations, newest first, with counts by status', async () => {
+    const { data, meta } = await list();
+    expect(data.map(({ id }: { id: string }) => id)).toEqual([runs['canceled'], runs['globex'], runs['acme']]);
+    expect(meta['status-counts']).toEqual({ plan_queued: 2, canceled: 1 });
+    expect(meta.pagination['total-count']).toBe(3);
+  });
+
+  it.each([
+    ['filter[status]=canceled', ['canceled']],
+    ['filter[status]=canceled,plan_queued&q=ACME', ['canceled', 'acme']],
+    ['q=shop', ['globex', 'acme']],
+    ['filter[from]=2999-01-01T00:00:00Z', []],
+    ['filter[to]=2999-01-01T00:00:00Z', ['canceled', 'globex', 'acme']],
+  ])('are filtered by %s', async (query, expected) => {
+    const { data } = await list(query);
+    expect(data.map(({ id }: { id: string }) => id)).toEqual(expected.map((name) => runs[name]));
+  });
+
+  it('include their workspaces and organizations', async () => {
+    const { included } = await list('include=workspace.organization.owners&q=globex');
+    expect(included.map(({ type }: { type: string }) => type)).toEqual(['workspaces', 'organizations']);
+  });
+
+  it('are not shown to others', async () => {
+    const member = server.as((await makeMember(server, 'acme', 'mallory')).token);
+    expectStatus(await member.get('/api/v2/admin/runs'), 404);
+  });
+});

@@ -1,0 +1,73 @@
+import { Controller, Get, Query, Req } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { ConfigureRoute, CurrentActor, type Actor } from '#api/access';
+import {
+  getListParameter,
+  getParameter,
+  getSlowReadCaller,
+  parseInclude,
+  parsePage,
+  parseTimeParameter,
+  readRelated,
+  renderPage,
+  type Document,
+  type QueryParameters as QueryOf,
+  type Resource,
+} from '#api/json-api';
+import { selectRelatedOrganizations } from '#organizations/organizations';
+import { sql } from '#platform/kernel';
+import { Database } from '#platform/postgres';
+import { selectRelatedWorkspaces } from '#workspaces/workspaces';
+import type { RunRow } from '../runs/runs.queries.js';
+import { RunRenderer } from '../runs/runs.renderer.js';
+import { listAdministeredRuns } from './admin-runs.queries.js';
+
+/** The vendor's values. The owners of an organization are not in its document, so including them adds nothing. */
+export const ADMIN_RUN_INCLUDES = ['workspace', 'workspace.organization', 'workspace.organization.owners'] as const;
+type Includes = ReadonlySet<(typeof ADMIN_RUN_INCLUDES)[number]> | null;
+
+const FILTERS = ['filter[status]', 'filter[from]', 'filter[to]'] as const;
+
+/** The runs of all organizations, for administrators of the site. */
+@Controller('api/v2/admin/runs')
+export class AdminRunsController {
+  constructor(
+    private readonly database: Database,
+    private readonly renderer: RunRenderer,
+  ) {}
+
+  @Get()
+  @ConfigureRoute({ filters: FILTERS })
+  async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
+    const includes = parseInclude(query, ADMIN_RUN_INCLUDES);
+    const page = parsePage(query);
+    const { rows, total, statusCounts } = await listAdministeredRuns(this.database, actor, page, {
+      statuses: getListParameter(query, 'filter[status]'),
+      from: parseTimeParameter(query, 'filter[from]'),
+      to: parseTimeParameter(query, 'filter[to]'),
+      search: getParameter(query, 'q'),
+    });
+    const data = rows.map((row) => this.renderer.resource(row, actor));
+    const document = renderPage(data, page, total, request.publicUrl, await this.loadIncluded(rows, includes, actor));
+    return { ...document, meta: { ...document.meta, 'status-counts': statusCounts } };
+  }
+
+  private async loadIncluded(
+    rows: readonly RunRow[],
+    includes: Includes,
+    actor: Actor,
+  ): Promise<Resource[] | undefined> {
+    if (!includes) return undefined;
+    const workspaces = sql`${[...new Set(rows.map(({ workspace }) => workspace))]}::text[]`;
+    const organizations = sql`${[...new Set(rows.map(({ organization }) => organization))]}::text[]`;
+    const isWithOrganizations = includes.has('workspace.organization') || includes.has('workspace.organization.owners');
+    return readRelated(
+      this.database,
+      [
+        selectRelatedWorkspaces(workspaces, actor),
+        ...(isWithOrganizations ? [selectRelatedOrganizations(organizations, actor)] : []),
+      ],
+      getSlowReadCaller(actor, rows),
+    );
+  }
+}

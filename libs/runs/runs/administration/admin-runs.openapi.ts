@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { describeController, describePage, pageParameters, parameter } from '#api/json-api/description';
+import { RUN_STATUSES } from '../runs/run-status.js';
+import { RUNS, runSchema } from '../runs/runs.openapi.js';
+import { ADMIN_RUN_INCLUDES, AdminRunsController } from './admin-runs.controller.js';
+
+const included = ['Organization', 'Workspace'];
+
+const group = { ...RUNS, resource: runSchema };
+
+const statusCounts = z
+  .partialRecord(z.enum(RUN_STATUSES), z.int())
+  .meta({ description: 'Runs by status, with all filters except for `filter[status]`.', examples: [{ applied: 12 }] });
+
+export const adminRunsOperations = describeController(AdminRunsController, group, {
+  list: {
+    operationId: 'listSiteRuns',
+    summary: 'List the runs of all organizations as a site administrator',
+    description: 'Newest first.',
+    include: { values: ADMIN_RUN_INCLUDES, resources: included },
+    query: {
+      ...pageParameters(),
+      q: parameter.text('Only runs with this text in their id, or in the name of their workspace or organization.'),
+      'filter[status]': parameter.list('Only runs with one of these statuses.'),
+      'filter[from]': parameter.text('Only runs that were created at this ISO 8601 timestamp or later.'),
+      'filter[to]': parameter.text('Only runs that were created at this ISO 8601 timestamp or before.'),
+    },
+    answer: describePage('Run', { included, meta: { 'status-counts': statusCounts } }),
+  },
+});
