@@ -40,6 +40,7 @@ const PERMISSIONS = 'one statement reads a resource together with the permission
 const DOCUMENT = 'one statement reads a document with everything that the document shows';
 
 export const UPWARD_READS: readonly UpwardRead[] = [
+  { reader: 'access', owner: 'agents', tables: ['agent_pools'], reason: PERMISSIONS },
   { reader: 'access', owner: 'ip-allowlists', tables: ['ip_allowlist_ranges', 'ip_allowlists'], reason: PERMISSIONS },
   { reader: 'access', owner: 'organizations', tables: ['organizations'], reason: PERMISSIONS },
   {

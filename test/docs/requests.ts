@@ -74,7 +74,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
     requests: [
       {
         name: 'create',
-        routes: [`POST ${ORGANIZATION}/agent-pools`],
+        routes: [`POST ${ORGANIZATION}/agent-pools`, 'POST /api/v2/admin/agent-pools'],
         body: agentPools.createBody,
         goTfe: ['AgentPoolCreateOptions'],
       },
@@ -292,6 +292,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       'recoverable-items-enabled': 'go-tfe v2',
       'remaining-testable-count': 'pytfe',
       'saml-enabled': 'pytfe',
+      'site-executors-enabled': 'cadastre',
       'stacks-default-execution-mode': 'go-tfe v2',
       'two-factor-conformant': 'pytfe',
       'relationships.stacks-default-agent-pool': 'go-tfe v2',

@@ -193,6 +193,7 @@ const organizationSample = (): Sample => ({
     'send-passing-statuses-for-untriggered-speculative-plans': true,
     'session-remember': 9,
     'session-timeout': 8,
+    'site-executors-enabled': false,
     'speculative-plan-management-enabled': false,
     'stacks-default-execution-mode': 'agent',
     'stacks-enabled': true,

@@ -28,6 +28,8 @@ export type MatrixCaller = {
   /** Workspace of the run that the token belongs to: `one`, its consumer `beside`, or `far`. */
   readonly run?: 'own' | 'consumer' | 'stranger';
   readonly siteAdmin?: true;
+  /** Whether the agent belongs to a pool of the site. */
+  readonly siteAgent?: true;
   /** Whether the person uses a session instead of a token. */
   readonly session?: true;
   /** The caller owns another organization instead. */
@@ -165,6 +167,7 @@ export const CALLERS: readonly MatrixCaller[] = [
   { name: 'token of the organization', authentication: 'organization', roles: ['organization-token'] },
   { name: 'token for the audit trail', authentication: 'audit-trails', roles: ['audit-token'] },
   { name: 'token of an agent', authentication: 'agent', roles: ['agent'] },
+  { name: 'token of an agent of the site', authentication: 'agent', roles: [], siteAgent: true },
   { name: 'token for SCIM', authentication: 'scim', roles: [] },
   { name: 'token of a run in the workspace', authentication: 'run', roles: ['run'], run: 'own' },
   { name: 'token of a run in a consumer', authentication: 'run', roles: ['run'], run: 'consumer' },

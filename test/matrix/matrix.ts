@@ -10,6 +10,8 @@ export type MatrixTarget = {
   readonly scope: (caller: MatrixCallerInWorld, world: MatrixWorld) => PermissionScope;
   /** Returns the path parameters of a shared resource that stays unchanged. */
   readonly params: (caller: MatrixCallerInWorld, world: MatrixWorld) => Params;
+  /** Whether agents of the site reach it. They have their role everywhere, but serve no workspace of acme. */
+  readonly ofSite?: true;
   /** Creates a resource for this caller alone, which the request may use up. */
   readonly fresh?: (caller: MatrixCallerInWorld, world: MatrixWorld) => Promise<FreshResource>;
 };
@@ -155,7 +157,9 @@ export const expectedOf = (
     const identity = identityOf(caller, world);
     for (const demand of demands === 'any token' ? [] : demands) {
       const [alternatives, where] = demandOf(demand, about);
-      const has = (permission: Permission): boolean => allow(identity, permission, where.scope(caller, world));
+      const isInReach = !caller.siteAgent || where.ofSite === true;
+      const has = (permission: Permission): boolean =>
+        isInReach && allow(identity, permission, where.scope(caller, world));
       if (!alternatives.some(has)) return refusalOf(alternatives);
     }
   }

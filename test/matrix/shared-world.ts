@@ -11,6 +11,7 @@ import {
   makeRemotePool,
   makeReservedTagKey,
   makeRun,
+  makeSitePool,
   makeTeam,
   makeToken,
   makeWorkspace,
@@ -59,6 +60,7 @@ export type MatrixWorld = {
   readonly otherPool: string;
   /** Id of a pool that an owner has chosen for runs in `remote` mode. No caller has a token of it. */
   readonly remotePool: string;
+  readonly sitePool: string;
   readonly resources: SharedResources;
   /** Ids of memberships whose users send no requests. `guestOwner` owns acme. */
   readonly guest: string;
@@ -244,6 +246,7 @@ export const setUpSharedWorld = async (server: TestServer): Promise<SharedWorld>
   const pool = await makeAgentPool(server, acme.name, 'pool');
   const otherPool = await makeAgentPool(server, acme.name, 'other-pool');
   const remotePool = await makeRemotePool(server, acme.name, 'remote-pool');
+  const sitePool = await makeSitePool(server, 'site-pool');
   // The agents' pool executes the runs of all workspaces that do not choose another mode.
   const defaults = resource(
     'organizations',
@@ -290,6 +293,7 @@ export const setUpSharedWorld = async (server: TestServer): Promise<SharedWorld>
     pool,
     otherPool,
     remotePool,
+    sitePool,
     resources,
     access,
     guest,

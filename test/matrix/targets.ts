@@ -5,6 +5,7 @@ import {
   makeOrganization,
   makeProject,
   makeRemotePool,
+  makeSitePool,
   makeTeam,
   makeToken,
   makeWorkspace,
@@ -140,6 +141,13 @@ export const remotePool: MatrixTarget = {
   fresh: async (_, { server, acme, unique }) => ({
     params: { id: await makeRemotePool(server, acme.name, unique('pool')) },
   }),
+};
+
+export const sitePool: MatrixTarget = {
+  scope: () => SITE_SCOPE,
+  ofSite: true,
+  params: (_, { sitePool: id }) => ({ id, pool: id }),
+  fresh: async (_, { server, unique }) => ({ params: { id: await makeSitePool(server, unique('pool')) } }),
 };
 
 /** The caller that uses the token of an agent pool. */

@@ -8,6 +8,7 @@ import {
   plainMember,
   remotePool,
   site,
+  sitePool,
   theAgent,
   createTarget,
 } from './targets.js';
@@ -53,6 +54,12 @@ export const TOKEN_OWNERS: readonly MatrixTokenOwner[] = [
     condition: 'of a pool for remote runs',
     of: remotePool,
     path: ({ remotePool: id }) => `agent-pools/${id}/authentication-tokens`,
+    demands: ['manage-agent-tokens', 'manage-remote-agent-pools'],
+  },
+  {
+    condition: 'of a pool of the site',
+    of: sitePool,
+    path: ({ sitePool: id }) => `agent-pools/${id}/authentication-tokens`,
     demands: ['manage-agent-tokens', 'manage-remote-agent-pools'],
   },
   {

@@ -100,11 +100,10 @@ const organizationIn = async ({ authentication }: MatrixCaller, { server, acme }
   return { ...NOBODY, credential: await makeToken(server, path), id: acme.id };
 };
 
-const agentIn = async ({ server, pool }: SharedWorld): Promise<Arrival> => ({
-  ...NOBODY,
-  credential: await makeAgentToken(server, pool),
-  id: pool,
-});
+const agentIn = async ({ siteAgent }: MatrixCaller, { server, pool, sitePool }: SharedWorld): Promise<Arrival> => {
+  const id = siteAgent ? sitePool : pool;
+  return { ...NOBODY, credential: await makeAgentToken(server, id), id };
+};
 
 const RUNS = { own: 'run', consumer: 'runBeside', stranger: 'runFar' } as const;
 
@@ -150,7 +149,7 @@ const arrive = (caller: MatrixCaller, name: string, clock: AdjustableClock, land
     case 'audit-trails':
       return organizationIn(caller, land);
     case 'agent':
-      return agentIn(land);
+      return agentIn(caller, land);
     case 'run':
       return runIn(caller, land);
     case 'scim':

@@ -199,6 +199,10 @@ export const allowSimilarNames = async (database: Database, create: () => Promis
 export const makeRemotePool = (api: ApiTestClient, organization: string, name: string): Promise<string> =>
   makeAgentPool(api, organization, name, { 'remote-runs-enabled': true });
 
+/** Creates a pool of the site, as a site administrator. */
+export const makeSitePool = async (api: ApiTestClient, name: string): Promise<string> =>
+  created(await api.post('/api/v2/admin/agent-pools', resource('agent-pools', { name }))).body.data.id as string;
+
 export const makeAgentToken = async (api: ApiTestClient, pool: string): Promise<string> => {
   const body = resource('authentication-tokens', { description: 'for an agent' });
   return created(await api.post(`/api/v2/agent-pools/${pool}/authentication-tokens`, body)).body.data.attributes

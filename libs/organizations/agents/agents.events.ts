@@ -18,6 +18,8 @@ const settings = z.strictObject({
 
 const changes = optionalMembers(settings);
 
+const OF_SITE = { site: 'without-organization' } as const;
+
 /**
  * The events of pools and agents. The catalogue of the audit trail has only agents, so the entries about pools are
  * Cadastre's own.
@@ -37,6 +39,7 @@ export const agentEvents = {
         upcast: { 1: [{ add: { remoteRunsEnabled: false } }] },
         schema: settings,
         audit: {
+          ...OF_SITE,
           action: 'create',
           // The field is absent if it is false, as in entries of earlier versions. A rebuilt trail then equals the original.
           meta: ({ name, remoteRunsEnabled }) => ({
@@ -52,6 +55,7 @@ export const agentEvents = {
       AgentPoolUpdated: {
         schema: z.strictObject({ changes }),
         audit: {
+          ...OF_SITE,
           action: 'update',
           meta: ({ changes: changed }) => ({
             ...describeChangedAttributes(changed),
@@ -69,7 +73,7 @@ export const agentEvents = {
       },
       AgentPoolDeleted: {
         schema: z.strictObject({ name: z.string() }),
-        audit: { action: 'destroy', meta: ({ name }) => ({ name }) },
+        audit: { ...OF_SITE, action: 'destroy', meta: ({ name }) => ({ name }) },
         live: 'deleted',
       },
     },
@@ -79,13 +83,13 @@ export const agentEvents = {
     {
       AgentRegistered: {
         schema: z.strictObject({ pool: z.string(), name: z.string().nullable(), ipAddress: z.string().nullable() }),
-        audit: { action: 'create', meta: ({ pool, name }) => ({ name, agent_pool_id: pool }) },
+        audit: { ...OF_SITE, action: 'create', meta: ({ pool, name }) => ({ name, agent_pool_id: pool }) },
         live: 'created',
         ids: { refersTo: { pool: ['apool'] } },
       },
       AgentDeregistered: {
         schema: z.strictObject({ pool: z.string(), name: z.string().nullable() }),
-        audit: { action: 'destroy', meta: ({ pool, name }) => ({ name, agent_pool_id: pool }) },
+        audit: { ...OF_SITE, action: 'destroy', meta: ({ pool, name }) => ({ name, agent_pool_id: pool }) },
         live: 'deleted',
         ids: { refersTo: { pool: ['apool'] } },
       },

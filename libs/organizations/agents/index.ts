@@ -4,4 +4,10 @@ export type { AgentPoolDeleted } from './agent-pools/agent-pool.js';
 export { AgentsModule, agentsDefinition } from './agents.module.js';
 export { recordPing, upsertPing } from './agents/agents.queries.js';
 export { AGENT_POOL_NAMES } from './agent-pools/agent-pool-names.js';
-export { expectPoolVersion, isPoolUsableBy, selectUsablePoolVersion } from './agent-pools/usable-pools.queries.js';
+export {
+  EXECUTES_REMOTE_RUNS,
+  expectPoolVersion,
+  isPoolUsableBy,
+  selectUsablePoolVersion,
+  USES_SITE_POOLS,
+} from './agent-pools/usable-pools.queries.js';

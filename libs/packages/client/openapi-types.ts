@@ -2439,6 +2439,30 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/admin/agent-pools': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the agent pools of the site
+     * @description For site administrators, by name.
+     */
+    get: operations['listSiteAgentPools'];
+    put?: never;
+    /**
+     * Create an agent pool of the site
+     * @description For site administrators. The agents of the pool execute runs in `remote` mode for every organization that has no pool with `remote-runs-enabled` and has not set `site-executors-enabled` to `false`. The pool has only a name.
+     */
+    post: operations['createSiteAgentPool'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/agent-pools/{id}': {
     parameters: {
       query?: never;
@@ -6531,7 +6555,7 @@ export interface components {
           'terraform-build-worker-apply-timeout'?: unknown;
           /** @description the server limits no time of plans and applies */
           'terraform-build-worker-plan-timeout'?: unknown;
-          /** @description the server executes no runs, so it has no workers */
+          /** @description executors never use sudo */
           'terraform-worker-sudo-enabled'?: unknown;
           /** @description organizations can have any number of workspaces */
           'workspace-limit'?: unknown;
@@ -6635,6 +6659,7 @@ export interface components {
           /** @enum {string} */
           'stacks-default-execution-mode'?: 'remote' | 'agent';
           'stacks-enabled'?: boolean;
+          'site-executors-enabled'?: boolean;
           /** @description has its own endpoint, `/organizations/:organization/relationships/data-retention-policy` */
           'data-retention-policy'?: unknown;
           /** @description has its own endpoint, `/organizations/:organization/relationships/data-retention-policy` */
@@ -6701,6 +6726,7 @@ export interface components {
           /** @enum {string} */
           'stacks-default-execution-mode'?: 'remote' | 'agent';
           'stacks-enabled'?: boolean;
+          'site-executors-enabled'?: boolean;
           /** @description has its own endpoint, `/organizations/:organization/relationships/data-retention-policy` */
           'data-retention-policy'?: unknown;
           /** @description has its own endpoint, `/organizations/:organization/relationships/data-retention-policy` */
@@ -9221,6 +9247,7 @@ export interface components {
         /** @enum {string} */
         'stacks-default-execution-mode': 'remote' | 'agent';
         'stacks-enabled': boolean;
+        'site-executors-enabled': boolean;
         /** @constant */
         'is-unified': false;
         /** @constant */
@@ -10007,7 +10034,7 @@ export interface components {
         pagination: components['schemas']['Pagination'];
       };
     };
-    /** @description Agents that execute the runs of workspaces in networks that only the agents can reach. */
+    /** @description Agents that execute the runs of workspaces in networks that only the agents can reach. A pool without an organization belongs to the site. */
     AgentPool: {
       /** @example apool-5kWz2HcXn8RqTb4M */
       id: string;
@@ -10054,7 +10081,7 @@ export interface components {
           links?: components['schemas']['RelatedLinks'];
         };
         organization: {
-          data: components['schemas']['OrganizationIdentifier'];
+          data: components['schemas']['OrganizationIdentifier'] | null;
           links?: components['schemas']['RelatedLinks'];
         };
         workspaces: {
@@ -10674,8 +10701,8 @@ export interface components {
         'global-run-tasks': false;
         /** @constant */
         'module-tests-generation': false;
-        /** @constant */
-        operations: false;
+        /** @example true */
+        operations: boolean;
         /** @constant */
         'policy-enforcement': false;
         /** @constant */
@@ -10770,8 +10797,8 @@ export interface components {
         'global-run-tasks': false;
         /** @constant */
         'module-tests-generation': false;
-        /** @constant */
-        operations: false;
+        /** @example true */
+        operations: boolean;
         /** @constant */
         'policy-enforcement': false;
         /** @constant */
@@ -32575,6 +32602,106 @@ export interface operations {
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
       422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listSiteAgentPools: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description Related resources to add to the document. Separate values with commas. */
+        include?: ('workspaces' | 'hyok_configurations')[];
+        /** @description Only pools with this text in their name, ignoring case. */
+        q?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AgentPoolPageWithIncluded'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createSiteAgentPool: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "agent-pools",
+         *         "attributes": {
+         *           "name": "site"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateAgentPoolBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AgentPoolDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The name is taken, or the body contains more than a name. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The name is taken, or the body contains more than a name."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

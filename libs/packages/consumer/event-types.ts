@@ -2,7 +2,7 @@
 
 type EventSchemas = {
   schemas: {
-    /** cadastre.OrganizationCreated.v5 */
+    /** cadastre.OrganizationCreated.v6 */
     OrganizationCreated: {
       name: string;
       email: string;
@@ -32,11 +32,12 @@ type EventSchemas = {
         stacksDefaultExecutionMode: 'remote' | 'agent';
         stacksEnabled: boolean;
         accessBetaTools: boolean;
+        siteExecutorsEnabled: boolean;
       };
       defaultProject: string;
       ownersTeam: string;
     };
-    /** cadastre.OrganizationUpdated.v5 */
+    /** cadastre.OrganizationUpdated.v6 */
     OrganizationUpdated: {
       changes: {
         /** @enum {string} */
@@ -62,6 +63,7 @@ type EventSchemas = {
         stacksDefaultExecutionMode?: 'remote' | 'agent';
         stacksEnabled?: boolean;
         accessBetaTools?: boolean;
+        siteExecutorsEnabled?: boolean;
         name?: string;
         email?: string;
       };
@@ -1658,8 +1660,8 @@ export type EventType = keyof EventData;
 
 /** The newest version of the schema of each event. */
 export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
-  OrganizationCreated: 5,
-  OrganizationUpdated: 5,
+  OrganizationCreated: 6,
+  OrganizationUpdated: 6,
   OrganizationFeatureSetChanged: 2,
   OrganizationTokenTtlPoliciesChanged: 1,
   OrganizationImported: 1,
@@ -1871,8 +1873,9 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
       },
     ],
     '4': [{ to: 'settings', add: { accessBetaTools: false } }],
+    '5': [{ to: 'settings', add: { siteExecutorsEnabled: true } }],
   },
-  OrganizationUpdated: { '1': [], '2': [], '3': [], '4': [] },
+  OrganizationUpdated: { '1': [], '2': [], '3': [], '4': [], '5': [] },
   OrganizationFeatureSetChanged: { '1': [{ add: { trailBegins: 'with_change' } }] },
   ProjectCreated: { '1': [{ to: 'settings', add: { stacksDefaultExecutionMode: null } }] },
   ProjectUpdated: { '1': [] },

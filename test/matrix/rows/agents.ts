@@ -1,7 +1,17 @@
 import { SITE_SCOPE } from '#api/access';
 import { resource } from '../../support/seeds.js';
 import type { MatrixRow, MatrixTarget } from '../matrix.js';
-import { agent, agentPool, inAcme, organization, remotePool, theAgent, createTarget } from '../targets.js';
+import {
+  agent,
+  agentPool,
+  createTarget,
+  inAcme,
+  organization,
+  remotePool,
+  site,
+  sitePool,
+  theAgent,
+} from '../targets.js';
 import { newSshKey } from '../shared-world.js';
 
 const POOLS = '/organizations/:organization/agent-pools';
@@ -112,6 +122,73 @@ const remotePools: readonly MatrixRow[] = [
   },
 ];
 
+/** Pools of the site, which only its administrators manage. */
+const sitePools: readonly MatrixRow[] = [
+  {
+    route: 'GET /admin/agent-pools',
+    about: site,
+    demands: ['read-agent-pools'],
+    status: 200,
+    shows: () => ['site-pool'],
+  },
+  {
+    route: 'POST /admin/agent-pools',
+    about: site,
+    demands: ['manage-agent-pools'],
+    status: 201,
+    trail: ['agent_pool create'],
+    bodyFor: ({ world }) => resource('agent-pools', { name: world.unique('made') }),
+  },
+  {
+    route: 'GET /agent-pools/:id',
+    condition: 'of the site',
+    about: sitePool,
+    demands: ['read-agent-pools'],
+    status: 200,
+  },
+  {
+    route: 'PATCH /agent-pools/:id',
+    condition: 'of the site',
+    about: sitePool,
+    demands: ['manage-agent-pools'],
+    status: 200,
+    trail: ['agent_pool update'],
+    fresh: true,
+    bodyFor: ({ world }) => resource('agent-pools', { name: world.unique('renamed') }),
+  },
+  {
+    route: 'DELETE /agent-pools/:id',
+    condition: 'of the site',
+    about: sitePool,
+    demands: ['manage-agent-pools'],
+    status: 204,
+    trail: ['agent_pool destroy'],
+    fresh: true,
+  },
+  {
+    route: 'GET /agent-pools/:pool/agents',
+    condition: 'of the site',
+    about: sitePool,
+    demands: ['read-agent-pools'],
+    status: 200,
+  },
+  {
+    route: 'POST /agent-pools/:pool/agents',
+    condition: 'of the site',
+    about: sitePool,
+    demands: ['execute-run'],
+    status: 201,
+    trail: ['agent create'],
+  },
+  {
+    route: 'GET /agent-pools/:id/runs',
+    condition: 'of the site',
+    about: sitePool,
+    demands: ['execute-run'],
+    status: 200,
+  },
+];
+
 /** A pool of the same organization. No agent token of the matrix belongs to it. */
 const otherPool: MatrixTarget = {
   scope: () => SITE_SCOPE,
@@ -210,4 +287,11 @@ const sshKeys: readonly MatrixRow[] = [
   },
 ];
 
-export const agentsAndKeys: readonly MatrixRow[] = [...reads, ...changes, ...remotePools, ...executing, ...sshKeys];
+export const agentsAndKeys: readonly MatrixRow[] = [
+  ...reads,
+  ...changes,
+  ...remotePools,
+  ...sitePools,
+  ...executing,
+  ...sshKeys,
+];

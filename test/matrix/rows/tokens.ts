@@ -15,6 +15,7 @@ import {
   remotePool,
   secretTeam,
   site,
+  sitePool,
   createTarget,
   tokensOfOwnTeam,
 } from '../targets.js';
@@ -224,6 +225,25 @@ const remotePoolTokens: readonly MatrixRow[] = [
   },
 ];
 
+const sitePoolTokens: readonly MatrixRow[] = [
+  {
+    route: 'GET /agent-pools/:id/authentication-tokens',
+    condition: 'of a pool of the site',
+    about: sitePool,
+    demands: ['manage-agent-tokens', 'manage-remote-agent-pools'],
+    status: 200,
+  },
+  {
+    route: 'POST /agent-pools/:id/authentication-tokens',
+    condition: 'of a pool of the site',
+    about: sitePool,
+    demands: ['manage-agent-tokens', 'manage-remote-agent-pools'],
+    status: 201,
+    trail: ['authentication_token create'],
+    bodyFor: ({ world }) => tokenBody(world),
+  },
+];
+
 /** A run that waits in a workspace in `remote` mode while its row is tested. Before that, an unknown one. */
 const remoteRun = { workspace: '', id: 'run-doesnotexist0' };
 
@@ -251,7 +271,7 @@ const runTokens: readonly MatrixRow[] = [
 ];
 
 /** The trails of organizations do not record these tokens. */
-const OF_SITE: readonly string[] = ['of a user', 'for SCIM'];
+const OF_SITE: readonly string[] = ['of a user', 'for SCIM', 'of a pool of the site'];
 
 /** Access to a token by its id depends on its owner. */
 const tokensById: readonly MatrixRow[] = TOKEN_OWNERS.flatMap(({ condition, of, path, by, demands }): MatrixRow[] => {
@@ -285,6 +305,7 @@ export const tokens: readonly MatrixRow[] = [
   ...teamTokens,
   ...otherTokens,
   ...remotePoolTokens,
+  ...sitePoolTokens,
   ...runTokens,
   ...tokensById,
 ];

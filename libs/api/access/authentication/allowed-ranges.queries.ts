@@ -7,12 +7,14 @@ type RestrictedCaller = { readonly organization: Sql; readonly isAgent: Sql; rea
 
 /**
  * Returns an expression for the enabled ranges of the IP allowlists that restrict the caller, as `text[]`. Null if none
- * restricts it.
+ * restricts it. Lists of organizations do not restrict pools of the site, whose addresses only the site's operator knows:
+ * an organization can opt out of these pools.
  */
 export const selectAllowedRanges = ({ organization, isAgent, pool }: RestrictedCaller): Sql => sql`(
   select array_agg(r.range) from ip_allowlists l join ip_allowlist_ranges r on r.list = l.id and r.enabled
    where l.organization = ${organization}
-     and case when ${isAgent} then l.enforcement_scope = 'all_agent_pools' or ${pool} = any (l.agent_pools)
+     and case when ${isAgent} then ${pool} = any (l.agent_pools) or l.enforcement_scope = 'all_agent_pools'
+                and not exists (select 1 from agent_pools site where site.id = ${pool} and site.organization is null)
               else l.enforcement_scope = 'organization' end)`;
 
 /** Expressions for the JSON:API type and the id of a caller. */

@@ -4,7 +4,7 @@ import type { TokenRestriction } from './token-restriction.js';
 
 /**
  * The kinds of token owners. An `audit-trails` token belongs to an organization and can only read its audit trail. An
- * `agent` token belongs to an agent pool and executes its runs. A `run` token belongs to one run, and ends with it. A
+ * `agent` token belongs to an agent pool, of an organization or of the site, and executes its runs. A `run` token belongs to one run, and ends with it. A
  * `scim` token belongs to the site, and can only provision users and groups.
  */
 export const TOKEN_KINDS = ['user', 'team', 'organization', 'audit-trails', 'agent', 'run', 'scim'] as const;
@@ -88,11 +88,18 @@ export type TeamRow = {
 const NO_ROLES: ReadonlySet<Role> = new Set();
 const USER_ROLES: ReadonlySet<Role> = new Set<Role>(['user-token']);
 const SCIM_ROLES: ReadonlySet<Role> = new Set<Role>(['scim']);
+const AGENT_ROLES: ReadonlySet<Role> = new Set<Role>(['agent']);
 const SITE_ADMIN_ROLES: ReadonlySet<Role> = new Set<Role>(['site-admin', 'user-token', 'owner', 'member']);
+
+/** Returns whether the caller is an agent of the site, whose pool belongs to no organization. */
+export const isSiteAgent = ({ kind, rolesByOrganization }: Identity): boolean =>
+  kind === 'agent' && rolesByOrganization.size === 0;
 
 /** Returns the roles of the caller in an organization, or at the site if `organization` is null. */
 export const getRolesIn = (actor: Identity, organization: string | null): ReadonlySet<Role> => {
   if (actor.siteAdmin) return SITE_ADMIN_ROLES;
+  // Which workspaces the agent serves is a condition on each of them (libs/runs/runs/runs/runs.queries.ts).
+  if (isSiteAgent(actor)) return AGENT_ROLES;
   if (organization === null && actor.kind === 'scim') return SCIM_ROLES;
   if (organization === null) return actor.kind === 'user' ? USER_ROLES : NO_ROLES;
   return actor.rolesByOrganization.get(organization) ?? NO_ROLES;

@@ -1,6 +1,6 @@
 import { sql, type Sql } from '#platform/kernel';
 import { hasOrganizationName } from './resource-names.js';
-import type { Identity } from '../callers/actor.js';
+import { isSiteAgent, type Identity } from '../callers/actor.js';
 import { requireCurrentAccess } from './access-epochs.queries.js';
 import { hasCapability, PROJECT_LEVELS } from './grants.js';
 import { can, isPermissionWithheld, permissions, type Permission } from './permissions.js';
@@ -173,7 +173,8 @@ export const isGrantedOnProject = (
  * organization, so that a list shows all rows without a check of grants.
  */
 export const isPermittedByRole = (actor: Identity, permission: Permission, id: Sql = sql.raw('id')): Sql => {
-  if (actor.siteAdmin) return can(actor, permission, { organization: null }) ? sql`true` : sql`false`;
+  if (actor.siteAdmin || isSiteAgent(actor))
+    return can(actor, permission, { organization: null }) ? sql`true` : sql`false`;
   const there = [...actor.rolesByOrganization.keys()].filter((organization) =>
     can(actor, permission, { organization }),
   );

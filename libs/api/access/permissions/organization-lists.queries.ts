@@ -9,12 +9,13 @@ import { requirePermission, requirePermittedRow, type Permission } from './permi
 type OwnedListRow = {
   readonly id: string | null;
   readonly total: number;
-  readonly owner: string;
+  /** Null if the rows belong to the site. */
+  readonly owner: string | null;
   readonly ownerGrants?: readonly Grant[];
 };
 
 /**
- * Returns a page from the rows of a list statement whose owner is an organization or, with its grants, a resource in it.
+ * Returns a page from the rows of a list statement whose owner is an organization, the site or, with its grants, a resource.
  * Throws `not-found` if there is no row, and the refusal of the permission if the caller lacks it.
  */
 export const toPermittedPage = <Row extends OwnedListRow>(

@@ -1,6 +1,12 @@
 import { describe, it } from '@jest/globals';
 import { specify } from '#platform/kernel/spec';
-import { agentPool, type AgentPoolChanges, type AgentPoolEvent, type AgentPoolSettings } from './agent-pool.js';
+import {
+  agentPool,
+  type AgentPoolChanges,
+  type AgentPoolEvent,
+  type AgentPoolSettings,
+  type NewAgentPool,
+} from './agent-pool.js';
 
 const { given } = specify(agentPool);
 
@@ -16,10 +22,47 @@ const created: AgentPoolEvent = { type: 'AgentPoolCreated', data: settings };
 const deleted: AgentPoolEvent = { type: 'AgentPoolDeleted', data: { name: 'edge' } };
 const updated = (changes: AgentPoolChanges): AgentPoolEvent => ({ type: 'AgentPoolUpdated', data: { changes } });
 
-const create = (data: AgentPoolChanges & { name: string }) => ({ type: 'CreateAgentPool', data }) as const;
-const update = (changes: AgentPoolChanges) => ({ type: 'UpdateAgentPool', data: { changes } }) as const;
+const create = (poolSettings: NewAgentPool, ofSite = false) =>
+  ({ type: 'CreateAgentPool', data: { settings: poolSettings, ofSite } }) as const;
+const update = (changes: AgentPoolChanges, ofSite = false) =>
+  ({ type: 'UpdateAgentPool', data: { changes, ofSite } }) as const;
 const remove = (use: { workspaces?: number; projects?: number; organization?: boolean } = {}) =>
   ({ type: 'DeleteAgentPool', data: { use: { workspaces: 0, projects: 0, organization: false, ...use } } }) as const;
+
+describe('an agent pool of the site', () => {
+  const siteSettings = { ...settings, remoteRunsEnabled: true };
+  const ofSite: AgentPoolEvent = { type: 'AgentPoolCreated', data: siteSettings };
+
+  it('executes remote runs', () => {
+    given()
+      .when(create({ name: 'edge' }, true))
+      .yields(ofSite);
+  });
+
+  it('is renamed', () => {
+    given(ofSite)
+      .when(update({ name: 'rim' }, true))
+      .yields(updated({ name: 'rim' }));
+  });
+
+  it.each<AgentPoolChanges>([
+    { remoteRunsEnabled: false },
+    { organizationScoped: false },
+    { allowedWorkspaces: ['ws-1'] },
+    { allowedProjects: ['prj-1'] },
+    { excludedWorkspaces: ['ws-1'] },
+  ])('refuses the setting %j', (changes) => {
+    const detail = 'A pool of the site has only a name';
+    given()
+      .when(create({ name: 'edge', ...changes }, true))
+      .refuses('unprocessable', detail);
+    given(ofSite).when(update(changes, true)).refuses('unprocessable', detail);
+  });
+
+  it('accepts its own settings, which clients send back', () => {
+    given(ofSite).when(update(siteSettings, true)).yields();
+  });
+});
 
 describe('an agent pool', () => {
   it('is for the whole organization by default', () => {

@@ -22,12 +22,15 @@ export type AgentPoolSettings = PoolScopes & {
   readonly remoteRunsEnabled: boolean;
 };
 export type AgentPoolChanges = Partial<AgentPoolSettings>;
+export type NewAgentPool = AgentPoolChanges & { readonly name: string };
 
 /** Users of the pool, which would have no pool after its deletion. */
 export type PoolUse = { readonly workspaces: number; readonly projects: number; readonly organization: boolean };
 
 /**
- * A pool of agents. They execute the runs of workspaces in networks that only the agents can reach.
+ * A pool of agents. They execute the runs of workspaces in networks that only the agents can reach. A pool of the site
+ * belongs to no organization: its agents execute runs in `remote` mode for all organizations that do not have pools for
+ * them, and that have not turned `siteExecutorsEnabled` off.
  *
  *   absent ──create──► active ──delete (while it is unused)──► deleted
  */
@@ -39,8 +42,8 @@ export type AgentPoolEvent =
 export type AgentPoolDeleted = Extract<AgentPoolEvent, { type: 'AgentPoolDeleted' }>;
 
 type AgentPoolCommand =
-  | Message<'CreateAgentPool', AgentPoolChanges & { readonly name: string }>
-  | Message<'UpdateAgentPool', { changes: AgentPoolChanges }>
+  | Message<'CreateAgentPool', { settings: NewAgentPool; ofSite: boolean }>
+  | Message<'UpdateAgentPool', { changes: AgentPoolChanges; ofSite: boolean }>
   | Message<'DeleteAgentPool', { use: PoolUse }>;
 
 type ActiveAgentPool = AgentPoolSettings & { readonly status: 'active' };
@@ -53,6 +56,9 @@ const DEFAULTS: Omit<AgentPoolSettings, 'name'> = {
   allowedProjects: [],
   excludedWorkspaces: [],
 };
+
+/** A pool of the site has no lists, because it serves organizations and not workspaces. */
+const SITE_DEFAULTS: typeof DEFAULTS = { ...DEFAULTS, remoteRunsEnabled: true };
 
 const NAME_RULE = { ...PATH_NAME_RULE, most: 90 };
 
@@ -67,6 +73,13 @@ const normalizeScopes = (changes: AgentPoolChanges): AgentPoolChanges => ({
   ),
 });
 
+const checkSitePool = ({ name: _, ...changed }: AgentPoolChanges): void => {
+  if (hasNoChanges(changed)) return;
+  throw unprocessable(
+    'A pool of the site has only a name: it executes runs in remote mode for organizations. An organization opts out with site-executors-enabled',
+  );
+};
+
 const formatCount = (count: number, noun: string): string[] =>
   count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'}`];
 
@@ -80,13 +93,16 @@ export const agentPool: Decider<AgentPoolState, AgentPoolCommand, AgentPoolEvent
   version: 2,
   initial: { status: 'absent' },
   decide: {
-    CreateAgentPool: ({ name, ...settings }, state) => {
+    CreateAgentPool: ({ settings: { name, ...settings }, ofSite }, state) => {
       if (state.status !== 'absent') throw conflict('Agent pool exists already');
       checkName(name, NAME_RULE);
-      return [{ type: 'AgentPoolCreated', data: { ...DEFAULTS, ...normalizeScopes(settings), name } }];
+      const defaults = ofSite ? SITE_DEFAULTS : DEFAULTS;
+      if (ofSite) checkSitePool(pickChanged(defaults, normalizeScopes(settings)));
+      return [{ type: 'AgentPoolCreated', data: { ...defaults, ...normalizeScopes(settings), name } }];
     },
-    UpdateAgentPool: ({ changes }, state) => {
+    UpdateAgentPool: ({ changes, ofSite }, state) => {
       const changed = pickChanged(requireActive(state), normalizeScopes(changes));
+      if (ofSite) checkSitePool(changed);
       if (changed.name !== undefined) checkName(changed.name, NAME_RULE);
       return hasNoChanges(changed) ? [] : [{ type: 'AgentPoolUpdated', data: { changes: changed } }];
     },

@@ -30,6 +30,7 @@ import {
   type AgentPoolFilter,
   findAgentPool,
   listAgentPools,
+  listSitePools,
   type AgentPoolRow,
   type AgentPoolReader,
 } from './agent-pools.queries.js';
@@ -112,15 +113,29 @@ export class AgentPoolsController {
   }
 
   @Post('organizations/:organization/agent-pools')
-  async create(
+  create(
     @Param('organization') organization: string,
     @Body() body: unknown,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const input = parseBody(createBody, body).data;
-    const settings = { ...toAgentPoolChanges(input), name: input.attributes.name };
-    const row = await this.bus.execute(new ChangeAgentPool('CreateAgentPool', { organization, settings, actor }));
-    return renderDocument(renderAgentPool(row));
+    return this.createPool(organization, body, actor);
+  }
+
+  /** The pools of the site, for its administrators. */
+  @Get('admin/agent-pools')
+  async listOfSite(
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = parsePage(query);
+    const { rows, total } = await listSitePools(this.database, this.toReader(actor), page, getParameter(query, 'q'));
+    return renderPage(rows.map(renderAgentPool), page, total, request.publicUrl);
+  }
+
+  @Post('admin/agent-pools')
+  createOfSite(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    return this.createPool(null, body, actor);
   }
 
   @Get('agent-pools/:id')
@@ -142,6 +157,14 @@ export class AgentPoolsController {
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
     await this.bus.execute(new ChangeAgentPool('DeleteAgentPool', { id, actor }));
+  }
+
+  /** Creates a pool of the organization with this name, or a pool of the site. */
+  private async createPool(organization: string | null, body: unknown, actor: Actor): Promise<Document> {
+    const input = parseBody(createBody, body).data;
+    const settings = { ...toAgentPoolChanges(input), name: input.attributes.name };
+    const row = await this.bus.execute(new ChangeAgentPool('CreateAgentPool', { organization, settings, actor }));
+    return renderDocument(renderAgentPool(row));
   }
 
   private loadWorkspaces(rows: readonly AgentPoolRow[], actor: Actor): Promise<Resource[]> {

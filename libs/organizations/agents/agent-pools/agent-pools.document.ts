@@ -14,7 +14,7 @@ export const renderAgentPool = (row: AgentPoolRow): Resource => {
       'agent-count': row.agentCount,
     },
     relationships: {
-      organization: toOne('organizations', row.organizationName, `/api/v2/organizations/${row.organizationName}`),
+      organization: toOne('organizations', row.organizationName, `/api/v2/organizations/${row.organizationName ?? ''}`),
       agents: linkTo(`${self}/agents`),
       'authentication-tokens': linkTo(`${self}/authentication-tokens`),
       workspaces: toMany('workspaces', row.workspaces),

@@ -15,13 +15,21 @@ import {
   type StreamWrite,
 } from '#storage/event-store';
 import { prepareTokenDestruction, type TokenDestruction } from '#identity/people';
-import { type AgentPoolChanges, agentPool, SCOPES, type PoolScope, type PoolScopes } from './agent-pool.js';
+import {
+  type AgentPoolChanges,
+  agentPool,
+  type NewAgentPool,
+  SCOPES,
+  type PoolScope,
+  type PoolScopes,
+} from './agent-pool.js';
 import {
   type AgentPoolRow,
   selectAgentPoolById,
   loadAgentPoolForCommand,
   isUsed,
   loadOrganizationForAgentPool,
+  loadSiteForAgentPool,
   type AgentPoolForCommand,
   type OrganizationForAgentPool,
   type ScopeTarget,
@@ -30,8 +38,9 @@ import {
 type AgentPoolOperations = {
   CreateAgentPool: Operation<
     {
-      organization: string;
-      settings: AgentPoolChanges & { name: string };
+      /** Name of the organization; null for a pool of the site. */
+      organization: string | null;
+      settings: NewAgentPool;
       actor: Actor;
     },
     AgentPoolRow
@@ -43,7 +52,7 @@ type AgentPoolOperations = {
 
 export class ChangeAgentPool<T extends keyof AgentPoolOperations> extends AggregateCommand<AgentPoolOperations, T> {}
 
-const refuseTaken = refuseTakenName('agent_pools_organization_name_key');
+const refuseTaken = refuseTakenName(['agent_pools_organization_name_key', 'agent_pools_site_name_key']);
 
 /** Type of the ids in each list, and names for the API. */
 const SCOPE_TARGETS = {
@@ -74,7 +83,7 @@ const buildPreconditions = ({
   organizationVersion,
   targets,
 }: OrganizationForAgentPool): StreamWrite[] => [
-  expectVersion(organization, organizationVersion),
+  ...(organization === null || organizationVersion === null ? [] : [expectVersion(organization, organizationVersion)]),
   ...targets.map(({ id, version }) => expectVersion(id, version)),
 ];
 
@@ -101,11 +110,14 @@ export class AgentPoolsHandler extends AggregateHandler<AgentPoolOperations> {
       id,
       actor,
       load: async () => {
-        const parent = await loadOrganizationForAgentPool(this.store.database, actor, organization, settings);
+        const parent =
+          organization === null
+            ? await loadSiteForAgentPool(this.store.database, actor)
+            : await loadOrganizationForAgentPool(this.store.database, actor, organization, settings);
         checkTargets(settings, parent.targets);
         return parent;
       },
-      command: { type: 'CreateAgentPool', data: settings },
+      command: { type: 'CreateAgentPool', data: { settings, ofSite: organization === null } },
       writes: buildPreconditions,
       read: () => [selectAgentPoolById(id, { actor, now: this.clock.now() })],
     }).catch(refuseTaken);
@@ -121,7 +133,7 @@ export class AgentPoolsHandler extends AggregateHandler<AgentPoolOperations> {
         checkTargets(changes, pool.targets);
         return { ...pool, destruction: await this.prepareTokenDestructionFor(id, pool, changes) };
       },
-      command: { type: 'UpdateAgentPool', data: { changes } },
+      command: (pool) => ({ type: 'UpdateAgentPool', data: { changes, ofSite: pool.organization === null } }),
       writes: (pool) => [...buildPreconditions(pool), ...pool.destruction.writes],
       read: ({ destruction }) => [selectAgentPoolById(id, { actor, now: this.clock.now() }), ...destruction.statements],
     }).catch(refuseTaken);

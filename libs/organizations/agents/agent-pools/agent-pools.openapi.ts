@@ -16,7 +16,8 @@ import { SORTS } from './agent-pools.queries.js';
 export const agentPoolSchema = defineResource({
   name: 'AgentPool',
   type: 'agent-pools',
-  description: 'Agents that execute the runs of workspaces in networks that only the agents can reach.',
+  description:
+    'Agents that execute the runs of workspaces in networks that only the agents can reach. A pool without an organization belongs to the site.',
   exampleId: 'apool-5kWz2HcXn8RqTb4M',
   attributes: {
     'agent-count': count('The number of agents with a ping in the last two hours that have not exited or failed.'),
@@ -37,7 +38,7 @@ export const agentPoolSchema = defineResource({
     'allowed-workspaces': related.many('workspaces'),
     'authentication-tokens': related.link(),
     'excluded-workspaces': related.many('workspaces'),
-    organization: related.always('organizations'),
+    organization: related.one('organizations'),
     workspaces: related.many('workspaces'),
   },
   hasSelfLink: true,
@@ -62,6 +63,18 @@ export const agentPoolsOperations = describeController(AgentPoolsController, AGE
     },
   },
   create: { body: describeResourceBody(createBody, { name: 'on-premises' }) },
+  listOfSite: {
+    summary: 'List the agent pools of the site',
+    description: 'For site administrators, by name.',
+    query: { q: parameter.text('Only pools with this text in their name, ignoring case.') },
+  },
+  createOfSite: {
+    summary: 'Create an agent pool of the site',
+    description:
+      'For site administrators. The agents of the pool execute runs in `remote` mode for every organization that has no pool with `remote-runs-enabled` and has not set `site-executors-enabled` to `false`. The pool has only a name.',
+    body: describeResourceBody(createBody, { name: 'site' }),
+    refusals: { unprocessable: 'The name is taken, or the body contains more than a name.' },
+  },
   show: {},
   update: {
     description: 'If the request switches `remote-runs-enabled` on, the server deletes the tokens of the pool.',

@@ -12,7 +12,9 @@ import {
   hasOrganizationName,
   hasWorkspaceName,
   PROJECT_NAMES,
+  SITE_SCOPE,
   toPermittedPage,
+  verifyCurrentAccess,
   type Actor,
   type Identity,
   type Permission,
@@ -25,8 +27,9 @@ import { isPoolUsableBy } from './usable-pools.queries.js';
 
 export type AgentPoolRow = PoolScopes & {
   readonly id: string;
-  readonly organization: string;
-  readonly organizationName: string;
+  /** Null for a pool of the site. */
+  readonly organization: string | null;
+  readonly organizationName: string | null;
   readonly name: string;
   readonly organizationScoped: boolean;
   readonly remoteRunsEnabled: boolean;
@@ -73,7 +76,7 @@ const selectOwners = (actor: Identity, organizations: Sql = sql.raw('organizatio
     from ${organizations})`;
 
 const selectFrom = (actor: Identity): Sql =>
-  sql`from agent_pools ap join ${selectOwners(actor)} o on o.id = ap.organization`;
+  sql`from agent_pools ap left join ${selectOwners(actor)} o on o.id = ap.organization`;
 
 export const selectAgentPoolById = (id: string, reader: AgentPoolReader<Identity>): Sql =>
   sql`select ${selectColumns(reader)} ${selectFrom(reader.actor)} where ap.id = ${id}`;
@@ -111,8 +114,9 @@ const selectTargets = (scopes: Partial<PoolScopes>): Sql => {
 };
 
 export type OrganizationForAgentPool = {
-  readonly organization: string;
-  readonly organizationVersion: number;
+  /** Null for a pool of the site. */
+  readonly organization: string | null;
+  readonly organizationVersion: number | null;
   readonly targets: readonly ScopeTarget[];
 };
 
@@ -132,6 +136,13 @@ export const loadOrganizationForAgentPool = async (
   return row;
 };
 
+/** A new pool of the site depends on no other stream. Throws `not-found` for callers that do not administer the site. */
+export const loadSiteForAgentPool = async (database: Database, actor: Actor): Promise<OrganizationForAgentPool> => {
+  await verifyCurrentAccess(database, actor);
+  requirePermission(actor, 'manage-agent-pools', SITE_SCOPE);
+  return { organization: null, organizationVersion: null, targets: [] };
+};
+
 export type AgentPoolForCommand = OrganizationForAgentPool & {
   readonly id: string;
   /** The value before the command. */
@@ -148,7 +159,7 @@ const selectPoolUsers = (pool: string, organization: Sql) => ({
   organization: sql`from organizations where id = ${organization} and settings ->> 'defaultAgentPool' = ${pool}`,
 });
 
-export const isUsed = (pool: string, organization: string): Sql => {
+export const isUsed = (pool: string, organization: string | null): Sql => {
   const use = selectPoolUsers(pool, sql`${organization}`);
   return sql`(exists (select 1 ${use.workspaces}) or exists (select 1 ${use.projects})
               or exists (select 1 ${use.organization}))`;
@@ -170,12 +181,34 @@ export const loadAgentPoolForCommand = async (
            ${selectOwnedTokens(sql.raw('ap.id'))} as tokens,
            ${buildSnapshotJson('s')} as snapshot
       from agent_pools ap join event_store.streams s on s.stream = ap.id
-      join organizations o on o.id = ap.organization join event_store.streams so on so.stream = o.id
+      left join organizations o on o.id = ap.organization left join event_store.streams so on so.stream = o.id
      where ap.id = ${id} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requirePermission(actor, 'manage-agent-pools', row);
   if (row.remoteRunsEnabled || changes.remoteRunsEnabled) requirePermission(actor, 'manage-remote-agent-pools', row);
   return row;
+};
+
+/** Returns one page of the pools of the site and the count of all, from one statement. */
+export const listSitePools = async (
+  database: Database,
+  reader: AgentPoolReader,
+  page: PageRequest,
+  search: string | undefined,
+): Promise<ListPage<AgentPoolRow>> => {
+  const { actor } = reader;
+  const where = sql.and([sql.raw('ap.organization is null'), ...(search ? [hasText(search)] : [])]);
+  const caller = sql`select ${isPermittedByRole(actor, 'read-agent-pools', sql.raw('null'))} as permitted where ${requireCurrentAccess(actor)} offset 0`;
+  const rows = await database.slowRows<ListRow<AgentPoolRow, { owner: string | null; total: number }>>(
+    actor,
+    sql`
+    select null::text as owner, (select count(*) from agent_pools ap where ${where}) as total, page.*
+      from (${caller}) caller
+      left join lateral (select ${selectColumns(reader)} ${selectFrom(actor)} where caller.permitted and ${where}
+                          order by ap.name, ap.id ${buildLimit(page)}) page on true
+     order by page.name, page.id`,
+  );
+  return toPermittedPage(actor, 'read-agent-pools', rows);
 };
 
 export const SORTS = ['name', 'created-at'] as const;
@@ -189,8 +222,10 @@ export type AgentPoolFilter = SortOrder<(typeof SORTS)[number]> & {
 
 const ORDER = { name: ['ap.name', 'page.name'], 'created-at': ['ap.created_at', 'page."createdAt"'] } as const;
 
+const hasText = (search: string): Sql => sql`position(lower(${search}) in lower(ap.name)) > 0`;
+
 const buildConditions = ({ search, workspace, project }: AgentPoolFilter, actor: Actor): readonly Sql[] => [
-  ...(search ? [sql`position(lower(${search}) in lower(ap.name)) > 0`] : []),
+  ...(search ? [hasText(search)] : []),
   ...(workspace
     ? [
         sql`exists (select 1 from workspaces w

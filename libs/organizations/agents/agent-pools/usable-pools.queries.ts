@@ -25,6 +25,24 @@ export const isPoolUsableBy = ({ workspace = NULL, project = NULL }: PoolUser): 
      select 1 from agent_pool_scopes excluded
       where excluded.pool = ap.id and excluded.scope = 'excludedWorkspaces' and excluded.target = ${workspace}))`;
 
+const HAS_REMOTE_POOL = sql.raw(
+  'exists (select 1 from agent_pools own where own.organization = o.id and own.remote_runs_enabled)',
+);
+const ALLOWS_SITE_POOLS = sql.raw(`coalesce((o.settings ->> 'siteExecutorsEnabled')::boolean, true)`);
+
+/**
+ * The condition on the row `o` of organizations that pools of the site execute its runs in `remote` mode: the
+ * organization has no pool for them, whatever the scope of that pool, and has not opted out.
+ */
+export const USES_SITE_POOLS = sql`(${ALLOWS_SITE_POOLS} and not ${HAS_REMOTE_POOL})`;
+
+/**
+ * The condition on the row `o` of organizations that some pool executes its runs in `remote` mode. It depends on
+ * configuration only: the agents of the pool may not be running.
+ */
+export const EXECUTES_REMOTE_RUNS = sql`(${HAS_REMOTE_POOL}
+  or ${ALLOWS_SITE_POOLS} and exists (select 1 from agent_pools site where site.organization is null))`;
+
 /**
  * Returns an expression for the version of the pool's stream, for `expectPoolVersion`; null if the organization has no
  * such pool, or if the user may not use it.

@@ -14,7 +14,8 @@ import type { AgentStatus, Ping } from './agent.js';
 
 export type AgentRow = Ping & {
   readonly id: string;
-  readonly organization: string;
+  /** Null for an agent of the site. */
+  readonly organization: string | null;
   readonly pool: string;
   readonly name: string | null;
   readonly ipAddress: string | null;
@@ -28,7 +29,7 @@ const FROM = sql.raw('from agents a left join agents.pings g on g.agent = a.id')
 export const selectAgentById = (id: string): Sql => sql`select ${COLUMNS} ${FROM} where a.id = ${id}`;
 
 /** Rejects agent tokens of other pools. */
-const requireOwnPool = (actor: Actor, scope: { readonly organization: string; readonly pool: string }): void => {
+const requireOwnPool = (actor: Actor, scope: { readonly organization: string | null; readonly pool: string }): void => {
   requirePermission(actor, 'execute-run', scope);
   if (scope.pool !== actor.id) throw notFound();
 };
@@ -57,7 +58,7 @@ export const loadAgentForCommand = async (database: Database, actor: Actor, id: 
 
 type PoolForAgent = {
   readonly pool: string;
-  readonly organization: string;
+  readonly organization: string | null;
   /**
    * Versions of the pool and of its organization. A deletion of the organization appends nothing to the pool's stream.
    */
@@ -112,7 +113,7 @@ export const listAgents = async (
     ...(lastPingSince === undefined ? [] : [sql`g.at >= ${lastPingSince}::timestamptz`]),
   ]);
   const pools = sql`select id, organization from agent_pools where id = ${pool} and ${requireCurrentAccess(actor)}`;
-  const rows = await database.slowRows<ListRow<AgentRow, { owner: string; total: number }>>(
+  const rows = await database.slowRows<ListRow<AgentRow, { owner: string | null; total: number }>>(
     actor,
     sql`
     select ap.organization as owner, ap.total, page.*

@@ -82,7 +82,7 @@ export const adminUpdateBody = resourceBody(
       'plan-timeout': unsupportedMember(NO_TIME_LIMITS),
       'terraform-build-worker-apply-timeout': unsupportedMember(NO_TIME_LIMITS),
       'terraform-build-worker-plan-timeout': unsupportedMember(NO_TIME_LIMITS),
-      'terraform-worker-sudo-enabled': unsupportedMember('the server executes no runs, so it has no workers'),
+      'terraform-worker-sudo-enabled': unsupportedMember('executors never use sudo'),
       'workspace-limit': unsupportedMember('organizations can have any number of workspaces'),
     })
     .default({}),

@@ -1,9 +1,6 @@
 import type { FeatureSet } from '../organizations/organization.js';
 
-/**
- * Entitlements of each feature set. `operations` is false because Cadastre executes nothing: clients then plan and
- * apply on the machine they run on, regardless of the workspace's execution mode.
- */
+/** What each feature set contains. An organization has `operations` only if a pool executes its remote runs. */
 const EVERYTHING = {
   agents: true,
   'audit-logging': true,
@@ -11,7 +8,7 @@ const EVERYTHING = {
   'cost-estimation': false,
   'global-run-tasks': false,
   'module-tests-generation': false,
-  operations: false,
+  operations: true,
   'policy-enforcement': false,
   'policy-limit': null,
   'policy-mandatory-enforcement-limit': null,

@@ -33,7 +33,7 @@ describe('the feature set of an organization', () => {
     expect(body.data).toMatchObject({
       id,
       type: 'entitlement-sets',
-      // False makes every run local, because Cadastre executes nothing.
+      // No pool executes remote runs, so clients run locally.
       attributes: { operations: false, 'state-storage': true, teams: true, 'audit-logging': true, 'user-limit': null },
     });
     const flags = Object.entries(body.data.attributes).filter(([, value]) => value === true);

@@ -47,6 +47,8 @@ const settings = {
   },
   stacksEnabled: { ...storedAttribute(flag(false)), since: 4 },
   accessBetaTools: { schema: z.boolean(), initial: false, since: 5 },
+  /** Whether pools of the site execute runs in `remote` mode while the organization has no pool for them. */
+  siteExecutorsEnabled: { ...flag(true), since: 6 },
 } as const;
 
 export const ORGANIZATION_SETTINGS = defineAttributes(settings);

@@ -719,10 +719,11 @@ describe('the list of organizations', () => {
     expect(await search('q[name]=%25')).toEqual([]);
   });
 
-  it('costs one statement, and one more for included projects', async () => {
+  it('costs one statement, and one more for included entitlements and projects', async () => {
     const listed = (query: string) => costOf(server, () => server.get(`${PATH}?page[size]=100&${query}`));
     expect(await listed('')).toMatchObject({ status: 200, statements: 1 });
-    expect(await listed('include=entitlement_set')).toMatchObject({ status: 200, statements: 1 });
+    expect(await listed('include=subscription')).toMatchObject({ status: 200, statements: 1 });
+    expect(await listed('include=entitlement_set')).toMatchObject({ status: 200, statements: 2 });
     expect(await listed('include=entitlement_set,default_project')).toMatchObject({ status: 200, statements: 2 });
   });
 

@@ -25,7 +25,7 @@ import {
   type Resource,
 } from '#api/json-api';
 import { can, CurrentActor, type Actor } from '#api/access';
-import { renderEntitlementSet } from '../entitlements/entitlement-sets.controller.js';
+import { selectRelatedEntitlementSets } from '../entitlements/entitlements.related.js';
 import { renderSubscription } from '../entitlements/subscriptions.controller.js';
 import { selectRelatedProjects } from '../organizations.related.js';
 import type { OrganizationChanges, FeatureSet } from './organization.js';
@@ -156,19 +156,15 @@ export class OrganizationsController {
   ): Promise<Resource[] | undefined> {
     if (!includes) return undefined;
     const readable = rows.filter(({ id }) => can(actor, 'read-entitlements', { organization: id }));
-    const sets = [
-      ...(includes.has('entitlement_set') ? rows.map(renderEntitlementSet) : []),
-      ...(includes.has('subscription') ? readable.map(renderSubscription) : []),
+    const ids = rows.map(({ id }) => id);
+    const projects = rows.map(({ defaultProject }) => defaultProject);
+    const related = [
+      ...(includes.has('entitlement_set') ? [selectRelatedEntitlementSets(sql`${ids}::text[]`)] : []),
+      ...(includes.has('default_project') ? [selectRelatedProjects(sql`${projects}::text[]`, actor)] : []),
     ];
-    if (!includes.has('default_project')) return sets;
-    const ids = rows.map(({ defaultProject }) => defaultProject);
     return [
-      ...sets,
-      ...(await readRelated(
-        this.database,
-        [selectRelatedProjects(sql`${ids}::text[]`, actor)],
-        getSlowReadCaller(actor, rows),
-      )),
+      ...(includes.has('subscription') ? readable.map(renderSubscription) : []),
+      ...(await readRelated(this.database, related, getSlowReadCaller(actor, rows))),
     ];
   }
 

@@ -15,7 +15,7 @@ const readWaiting = async (database: Database): Promise<WaitingRunCounts | undef
       from runs r ${RUN_JOINS} where ${isOpen('r')} and ${REMOTE_WITHOUT_POOL}`);
 
 /**
- * Logs a warning if runs in `remote` mode wait because no agent pool of their organization is enabled for them: once,
+ * Logs a warning if runs in `remote` mode wait because no agent pool executes them: once,
  * then every hour while some wait, and once when no run waits any more. After an upgrade no pool is enabled, and the
  * log is where an operator looks.
  */
@@ -37,7 +37,7 @@ export const createWaitingRemoteRunsJob = (database: Database, clock: Clock, log
       const { runs, organizations, example } = counts;
       logger.warn(
         { runs, organizations, organization: example },
-        'runs in remote mode wait: no agent pool of their organization has remote-runs-enabled; an owner must enable one',
+        'runs in remote mode wait: no agent pool of the site or of their organization executes them; an administrator of the site must create a pool, or an owner must set remote-runs-enabled on one',
       );
     },
   };

@@ -3,7 +3,7 @@ import type { Database } from '#platform/postgres';
 import { requireCurrentAccess, type Actor } from '#api/access';
 import type { RunExecution } from './run-event.js';
 import { EXECUTING_STATUSES, isApplying, RUN_STATUSES, type RunStatus } from './run-status.js';
-import { canExecute, isOpen, RUN_JOINS, SERVES_WORKSPACE } from './runs.queries.js';
+import { canExecute, isOpen, RUN_JOINS, selectRunsInReach, SERVES_WORKSPACE } from './runs.queries.js';
 
 /** The statuses in which a run waits for the executor of a phase. */
 export const QUEUED_STATUS = { plan: 'plan_queued', apply: 'apply_queued' } as const;
@@ -79,7 +79,7 @@ export const findClaimableRun = async (
   except: readonly string[],
 ): Promise<string | null> => {
   const row = await database.row<{ readonly id: string }>(sql`
-    select r.id from agent_pools ap join runs r on r.organization = ap.organization ${RUN_JOINS}
+    select r.id from agent_pools ap cross join lateral ${selectRunsInReach(sql.raw('ap.organization'))} ${RUN_JOINS}
      where ap.id = ${pool} and r.status in ('plan_queued', 'apply_queued') and r.status = any (${statuses}::text[])
        and ${SERVES_WORKSPACE} and r.id <> all (${except}::text[])
      order by ${CLAIM_ORDER} limit 1`);
@@ -97,7 +97,7 @@ export const selectEndedWaits = (waits: readonly ExecutorWait[]): Sql => {
     select waiting.wait
       from jsonb_to_recordset(${sql.json(rows)}) as waiting (wait integer, pool text, run text, statuses text[])
      where exists (
-       select from agent_pools ap join runs r on r.organization = ap.organization ${RUN_JOINS}
+       select from agent_pools ap cross join lateral ${selectRunsInReach(sql.raw('ap.organization'))} ${RUN_JOINS}
         where ap.id = waiting.pool and r.status in ('plan_queued', 'apply_queued') and r.status = any (waiting.statuses)
           and ${SERVES_WORKSPACE})
         or exists (

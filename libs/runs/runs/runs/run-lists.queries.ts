@@ -31,6 +31,7 @@ import {
   selectRunGrants,
   isOpen,
   canExecute,
+  selectRunsInReach,
   type RunRow,
 } from './runs.queries.js';
 
@@ -126,6 +127,7 @@ export type RunPage = PageRequest & { readonly withComments: boolean };
 export type ListedRuns = ListPage<RunRow> & { readonly pageSize: number };
 
 type RunListColumns = { readonly total: number; readonly owner: string };
+type PoolRunListColumns = { readonly total: number; readonly owner: string | null };
 type SizedRunListColumns = RunListColumns & { readonly pageSize: number };
 type WorkspaceRunListColumns = SizedRunListColumns & { readonly ownerGrants: readonly Grant[] };
 
@@ -263,14 +265,13 @@ export const listPoolRuns = async (
   pool: string,
   page: PageRequest,
 ): Promise<ListedRuns> => {
-  const candidates = sql`runs r ${RUN_JOINS}
-    where r.organization = target.organization
-      and (r.status in ('plan_queued', 'apply_queued') or r.cancel_requested_at is not null)
+  const candidates = sql`${selectRunsInReach(sql.raw('target.organization'))} ${RUN_JOINS}
+    where (r.status in ('plan_queued', 'apply_queued') or r.cancel_requested_at is not null)
       and ${isOpen('r')} and ${canExecute(pool)}`;
   // An agent token reaches its own pool only; other pools are not found.
   const pools = sql`
     select ap.organization from agent_pools ap where ap.id = ${pool} and ap.id = ${actor.id} and ${requireCurrentAccess(actor)}`;
-  const rows = await database.slowRows<ListRow<RunRow, RunListColumns>>(
+  const rows = await database.slowRows<ListRow<RunRow, PoolRunListColumns>>(
     actor,
     sql`
     select target.organization as owner, (select count(*) from ${candidates}) as total, page.*

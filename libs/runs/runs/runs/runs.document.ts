@@ -44,7 +44,7 @@ const renderPermissions = (row: RunRow, actor: Identity): Record<string, boolean
 const findWaitingReason = ({ hasNoPool, executionMode, agentPool }: RunRow): string | null => {
   if (!hasNoPool) return null;
   return executionMode === 'remote'
-    ? 'No agent pool executes runs in remote mode for this workspace: an owner of the organization must set remote-runs-enabled on a pool whose scope includes the workspace'
+    ? 'No agent pool executes runs in remote mode for this workspace: an owner of the organization must set remote-runs-enabled on a pool whose scope includes the workspace, or use the executors of the site (site-executors-enabled)'
     : `Agent pool ${agentPool ?? ''} does not include this workspace in its scope: choose another pool, or change organization-scoped, allowed-workspaces or excluded-workspaces`;
 };
 

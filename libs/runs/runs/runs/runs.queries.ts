@@ -9,7 +9,7 @@ import {
   type Grant,
   type PermissionScope,
 } from '#api/access';
-import { isPoolUsableBy } from '#organizations/agents';
+import { isPoolUsableBy, USES_SITE_POOLS } from '#organizations/agents';
 import { selectStoredAttributes } from '#api/json-api';
 import { selectEncryptedSecret } from '#storage/vault';
 import { AGENT_POOL, EXECUTION_MODE, buildLockSnapshotJson, type LockSnapshot } from '#workspaces/workspaces';
@@ -65,11 +65,22 @@ const SERVES_MODE = sql`(${EXECUTION_MODE} = 'remote' and ap.remote_runs_enabled
       or ${EXECUTION_MODE} = 'agent' and ${AGENT_POOL} = ap.id)`;
 
 /**
- * Whether the pool in the row `ap` executes the runs of the workspace. Needs `RUN_JOINS`. The scope must include the
- * workspace in every mode: a default may have chosen the pool, or the scope may have changed.
+ * Whether the pool in the row `ap` executes the runs of the workspace. Needs `RUN_JOINS`. The scope of an organization's pool
+ * must include the workspace in every mode: a default may have chosen the pool, or the scope may have changed. Pools of the
+ * site serve the organizations that have no pool for remote runs.
  */
 export const SERVES_WORKSPACE = sql`(ap.organization = w.organization and ${SERVES_MODE}
-      and ${isPoolUsableBy({ workspace: sql.raw('w.id'), project: sql.raw('w.project') })})`;
+      and ${isPoolUsableBy({ workspace: sql.raw('w.id'), project: sql.raw('w.project') })}
+    or ap.organization is null and ${EXECUTION_MODE} = 'remote' and ${USES_SITE_POOLS})`;
+
+/**
+ * Selects runs as `r`: those of the organization of a pool, or all of them for a pool of the site. Postgres uses an index in both
+ * cases, as it would not with one condition for both.
+ */
+export const selectRunsInReach = (organization: Sql): Sql => sql`(
+  select * from runs where organization = ${organization}
+  union all
+  select * from runs where ${organization} is null) r`;
 
 const WAITS_FOR_EXECUTOR = sql.raw(`r.status in ('plan_queued', 'apply_queued')`);
 
