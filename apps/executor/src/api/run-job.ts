@@ -1,0 +1,52 @@
+import { z } from 'zod';
+
+const nullableUrl = z
+  .string()
+  .nullish()
+  .transform((url) => url ?? null);
+const addresses = z
+  .array(z.string())
+  .nullish()
+  .transform((list) => list ?? []);
+const flag = z
+  .boolean()
+  .nullish()
+  .transform((value) => value ?? false);
+
+const terraformVariable = z.object({ key: z.string(), value: z.string(), hcl: z.boolean(), sensitive: z.boolean() });
+const environmentVariable = z.object({ key: z.string(), value: z.string(), sensitive: z.boolean() });
+
+export type JobVariable = z.output<typeof terraformVariable>;
+
+/** Everything that a phase needs. */
+export const runJob = z.object({
+  phase: z.enum(['plan', 'apply']),
+  'terraform-version': z.string(),
+  'working-directory': z.string().nullable(),
+  'is-destroy': flag,
+  refresh: z
+    .boolean()
+    .nullish()
+    .transform((value) => value ?? true),
+  'refresh-only': flag,
+  'target-addrs': addresses,
+  'replace-addrs': addresses,
+  'invoke-action-addrs': addresses,
+  'allow-config-generation': flag,
+  'structured-run-output-enabled': flag,
+  variables: z.array(terraformVariable),
+  environment: z.array(environmentVariable),
+  'ssh-key': z.string().nullable(),
+  'run-token': z.string(),
+  'configuration-download-url': nullableUrl,
+  'state-download-url': nullableUrl,
+  'plan-file-url': nullableUrl,
+  'organization-name': z.string(),
+  // A part of paths.
+  'workspace-name': z.string().regex(/^[\w-]+$/),
+  'workspace-id': z.string(),
+  'time-limit-seconds': z.number().positive(),
+  'snapshot-interval-seconds': z.number().positive(),
+});
+
+export type RunJob = z.output<typeof runJob>;

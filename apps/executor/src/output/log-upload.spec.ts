@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { RefusedRequestError } from '../api/server-connection.js';
+import { LogUpload, type AppendLog } from './log-upload.js';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cadastre-log-'));
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** A server that accepts parts as Cadastre does. */
+const createServer = () => {
+  let stored = Buffer.alloc(0);
+  const append: AppendLog = (offset, output) => {
+    const isKnown = stored.subarray(offset, offset + output.length).equals(output.subarray(0, stored.length - offset));
+    if (offset > stored.length || !isKnown)
+      return Promise.reject(new RefusedRequestError(409, 'bytes are missing', stored.length));
+    stored = Buffer.concat([stored.subarray(0, offset), output]);
+    return Promise.resolve({ offset: stored.length, truncated: false });
+  };
+  return { append, text: () => stored.toString(), lose: (bytes: number) => void (stored = stored.subarray(0, bytes)) };
+};
+
+it('sends everything that was written before the end', async () => {
+  const server = createServer();
+  const log = await LogUpload.open(join(folder, 'log'), server.append);
+  const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index} of the output of a plan\n`);
+  for (const line of lines) log.write(line);
+  await log.end();
+  expect(server.text()).toBe(lines.join(''));
+});
+
+it('continues at the offset that the server names', async () => {
+  const server = createServer();
+  let appends = 0;
+  const log = await LogUpload.open(join(folder, 'log'), (offset, output) => {
+    appends += 1;
+    // The server has lost what it had not stored yet.
+    if (appends === 2) server.lose(3);
+    return server.append(offset, output);
+  });
+  log.write('a'.repeat(600_000));
+  log.write('the end');
+  await log.end();
+  expect(server.text()).toBe(`${'a'.repeat(600_000)}the end`);
+});
+
+it('stops sending when the server has cut the log', async () => {
+  let sent = 0;
+  const log = await LogUpload.open(join(folder, 'log'), (offset, output) => {
+    sent += output.length;
+    return Promise.resolve({ offset: offset + output.length, truncated: true });
+  });
+  log.write('a'.repeat(2_000_000));
+  await log.end();
+  expect(sent).toBeLessThan(1_000_000);
+});
+
+it('rejects at the end if the server refuses a part', async () => {
+  const log = await LogUpload.open(join(folder, 'log'), () =>
+    Promise.reject(new RefusedRequestError(409, 'the lease has ended', null)),
+  );
+  log.write('output');
+  await expect(log.end()).rejects.toThrow('the lease has ended');
+});

@@ -1,0 +1,108 @@
+import { open, type FileHandle } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RefusedRequestError } from '../api/server-connection.js';
+
+/** Bytes of one request; the server accepts at most 1 MiB. */
+const MAX_APPEND_BYTES = 512 * 1024;
+/** From this amount on, output is sent without waiting for more. */
+const FULL_BYTES = 64 * 1024;
+const POLL_MS = 250;
+/**
+ * The server accepts 20,000 appends for a log. The first hour is sent each second, and the rest of the 24 hours that an apply can
+ * take each six seconds.
+ */
+const QUICK_APPENDS = 4_000;
+const QUICK_INTERVAL_MS = 750;
+const SLOW_INTERVAL_MS = 6_000;
+
+export type AppendLog = (
+  offset: number,
+  output: Buffer<ArrayBuffer>,
+) => Promise<{ readonly offset: number; readonly truncated: boolean }>;
+
+/** Sends output to the server while it arrives. What the server has not received waits on the disk. */
+export class LogUpload {
+  private written = 0;
+  private sent = 0;
+  private appends = 0;
+  private sentAt = 0;
+  private isEnded = false;
+  /** The server has cut the log, and drops everything after. */
+  private isCut = false;
+  private failure: Error | null = null;
+  private writing: Promise<unknown> = Promise.resolve();
+  private readonly uploading: Promise<void>;
+
+  private constructor(
+    private readonly file: FileHandle,
+    private readonly append: AppendLog,
+  ) {
+    this.uploading = this.uploadAll().catch((error: unknown) => {
+      this.failure = error instanceof Error ? error : new Error(String(error));
+    });
+  }
+
+  static async open(path: string, append: AppendLog): Promise<LogUpload> {
+    return new LogUpload(await open(path, 'wx+', 0o600), append);
+  }
+
+  /** Adds masked output. */
+  write(text: string): void {
+    if (this.isCut || this.failure !== null) return;
+    const bytes = Buffer.from(text);
+    this.writing = this.writing
+      .then(async () => {
+        await this.file.appendFile(bytes);
+        this.written += bytes.length;
+      })
+      .catch((error: unknown) => {
+        this.failure ??= error instanceof Error ? error : new Error(String(error));
+      });
+  }
+
+  /** Resolves when the server has everything. Rejects if it has refused a part. */
+  async end(): Promise<void> {
+    await this.writing;
+    this.isEnded = true;
+    await this.uploading;
+    await this.file.close();
+    if (this.failure !== null) throw this.failure;
+  }
+
+  private async uploadAll(): Promise<void> {
+    for (;;) {
+      const isEnded = this.isEnded;
+      const waiting = this.written - this.sent;
+      if (this.failure !== null || (isEnded && (waiting === 0 || this.isCut))) return;
+      if (this.isDue(waiting) || (isEnded && waiting > 0)) await this.uploadPart();
+      else await sleep(POLL_MS);
+    }
+  }
+
+  private isDue(waiting: number): boolean {
+    if (waiting === 0 || this.isCut) return false;
+    const interval = this.appends < QUICK_APPENDS ? QUICK_INTERVAL_MS : SLOW_INTERVAL_MS;
+    return performance.now() - this.sentAt >= interval || (waiting >= FULL_BYTES && this.appends < QUICK_APPENDS);
+  }
+
+  private async uploadPart(): Promise<void> {
+    const buffer = Buffer.alloc(Math.min(this.written - this.sent, MAX_APPEND_BYTES));
+    const { bytesRead } = await this.file.read(buffer, 0, buffer.length, this.sent);
+    this.sentAt = performance.now();
+    this.appends += 1;
+    try {
+      const { offset, truncated } = await this.append(this.sent, buffer.subarray(0, bytesRead));
+      this.isCut = truncated;
+      this.sent = Math.min(offset, this.written);
+    } catch (error) {
+      this.sent = this.findOffset(error);
+    }
+  }
+
+  /** After a refusal, the server says where the log continues. */
+  private findOffset(error: unknown): number {
+    const offset = error instanceof RefusedRequestError && error.status === 409 ? error.offset : null;
+    if (offset === null || offset === this.sent || offset > this.written) throw error;
+    return offset;
+  }
+}
