@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import http, { type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { ZipFile } from 'yazl';
+import { ToolFinder } from './tool-finder.js';
+import { findChecksum, getReleasePlatform } from './tool-release.js';
+
+const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined };
+
+let folder: string;
+let path: string | undefined;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cadastre-tools-'));
+  path = process.env['PATH'];
+  process.env['PATH'] = `${join(folder, 'bin')}:/usr/bin:/bin`;
+  await mkdir(join(folder, 'bin'));
+});
+
+afterEach(async () => {
+  process.env['PATH'] = path;
+  await rm(folder, { recursive: true, force: true });
+});
+
+const program = (version: string): string => `#!/bin/sh\necho '{"terraform_version":"${version}"}'\n`;
+
+const install = async (name: string, version: string): Promise<void> => {
+  await writeFile(join(folder, 'bin', name), program(version));
+  await chmod(join(folder, 'bin', name), 0o755);
+};
+
+const mirror = (): string => join(folder, 'mirror');
+
+const publish = async (version: string, { checksum }: { readonly checksum?: string } = {}): Promise<void> => {
+  const release = join(mirror(), 'terraform', version);
+  const name = `terraform_${version}_${getReleasePlatform()}.zip`;
+  const zip = new ZipFile();
+  zip.addBuffer(Buffer.from('license'), 'LICENSE.txt');
+  zip.addBuffer(Buffer.from(program(version)), 'terraform', { mode: 0o755 });
+  zip.end();
+  const content = await buffer(zip.outputStream);
+  await mkdir(release, { recursive: true });
+  await writeFile(join(release, name), content);
+  const sum = checksum ?? createHash('sha256').update(content).digest('hex');
+  await writeFile(join(release, `terraform_${version}_SHA256SUMS`), `${'0'.repeat(64)}  other.zip\n${sum}  ${name}\n`);
+};
+
+const createFinder = (from = mirror()): ToolFinder =>
+  new ToolFinder({ folder: join(folder, 'tools'), mirror: from, logger: SILENT });
+
+describe('the program of a run', () => {
+  it('is the installed one if it has the version', async () => {
+    await install('terraform', '1.11.4');
+    await install('tofu', '1.9.0');
+    const finder = createFinder();
+    expect(await finder.find('1.11.4')).toMatchObject({ name: 'terraform', version: '1.11.4' });
+    expect(await finder.find('1.9.0')).toMatchObject({ name: 'tofu', version: '1.9.0' });
+    expect(await finder.find('latest')).toMatchObject({ name: 'terraform', version: '1.11.4' });
+    expect(await finder.find('~> 1.9.0')).toMatchObject({ name: 'tofu' });
+  });
+
+  it('is downloaded once from a mirror, also if two runs need it at the same time', async () => {
+    await publish('1.8.5');
+    const finder = createFinder();
+    const [first, second] = await Promise.all([finder.find('1.8.5'), finder.find('1.8.5')]);
+    expect(second).toBe(first);
+    expect(await readFile(first.path, 'utf8')).toBe(program('1.8.5'));
+    // Without the mirror: it is there.
+    await rm(mirror(), { recursive: true });
+    expect(await createFinder().find('1.8.5')).toEqual(first);
+    expect(await readdir(join(folder, 'tools/terraform'))).toEqual(['1.8.5']);
+  });
+
+  it('is the newest release of the mirror if nothing is installed', async () => {
+    for (const version of ['1.9.9', '1.10.1', '1.11.0-beta1']) await publish(version);
+    expect(await createFinder().find('latest')).toMatchObject({ version: '1.10.1' });
+  });
+
+  it('comes from a server with the layout of the releases of HashiCorp', async () => {
+    await publish('1.8.5');
+    const server: Server = http.createServer((request, response) => {
+      readFile(join(mirror(), request.url?.replace('/tools', '') ?? '')).then(
+        (content) => response.end(content),
+        () => response.writeHead(404).end(),
+      );
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/tools/`;
+    expect(await createFinder(url).find('1.8.5')).toMatchObject({ version: '1.8.5' });
+    await expect(createFinder(url).find('1.8.6')).rejects.toThrow(
+      '1.8.6_SHA256SUMS does not exist. Choose another version',
+    );
+    await new Promise((resolve) => server.close(resolve));
+    await expect(createFinder(url).find('1.8.6')).rejects.toThrow('cannot be reached');
+  });
+
+  it('is refused if its checksum is wrong, and leaves nothing behind', async () => {
+    await publish('1.8.5', { checksum: 'f'.repeat(64) });
+    await expect(createFinder().find('1.8.5')).rejects.toThrow('cannot get terraform 1.8.5: terraform_1.8.5_');
+    expect(await readdir(join(folder, 'tools/terraform'))).toEqual([]);
+  });
+
+  it.each([
+    ['1.8.5', 'does not exist. Choose another version in the settings of the workspace'],
+    ['newest', 'is no version. Set an exact version'],
+    ['latest', 'neither on its path nor on its mirror'],
+    ['../../etc', 'is no version'],
+  ])('cannot be had for %s, and the error says what to do', async (version, message) => {
+    await expect(createFinder().find(version)).rejects.toThrow(message);
+  });
+
+  it('is downloaded again if a program is damaged', async () => {
+    await publish('1.8.5');
+    const { path: file } = await createFinder().find('1.8.5');
+    await writeFile(file, '#!/bin/sh\nexit 1\n');
+    await createFinder().find('1.8.5');
+    expect(await readFile(file, 'utf8')).toBe(program('1.8.5'));
+  });
+});
+
+it('finds the checksum of a file', () => {
+  const sum = 'a'.repeat(64);
+  expect(findChecksum(`${sum}  a.zip\n${sum} *b.zip\nx  c.zip\n`, 'b.zip')).toBe(sum);
+  expect(findChecksum(`${sum}  a.zip\n`, 'zip')).toBeNull();
+});

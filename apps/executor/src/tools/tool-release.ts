@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { openPromise, type Entry, type ZipFile } from 'yauzl';
+import { getErrorCode } from '#platform/kernel';
+
+/** Bytes of an archive, and of the program in it. Releases of 2026 have about 30 MB and 100 MB. */
+const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;
+const MAX_PROGRAM_BYTES = 1024 * 1024 * 1024;
+const TIMEOUT_MS = 600_000;
+
+/** The folder or the server does not have the release. */
+export class MissingReleaseError extends Error {
+  override readonly name = 'MissingReleaseError';
+}
+
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
+
+/** Returns operating system and architecture of this machine in the names of releases, such as `linux_amd64`. */
+export const getReleasePlatform = (): string =>
+  `${process.platform === 'win32' ? 'windows' : process.platform}_${ARCHITECTURES[process.arch] ?? process.arch}`;
+
+const isUrl = (mirror: string): boolean => /^https?:\/\//.test(mirror);
+
+const openFile = (path: string): Promise<Readable> =>
+  new Promise((resolve, reject) => {
+    const file = createReadStream(path);
+    file.once('open', () => resolve(file));
+    file.once('error', (error) =>
+      reject(getErrorCode(error) === 'ENOENT' ? new MissingReleaseError(`${path} does not exist`) : error),
+    );
+  });
+
+/** Opens a file of a mirror, which is a folder or the URL of a server. */
+const openMirrorFile = async (mirror: string, path: string): Promise<Readable> => {
+  if (!isUrl(mirror)) return openFile(join(mirror, path));
+  const url = `${mirror.replace(/\/$/, '')}/${path}`;
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error: unknown) => {
+    const { cause } = error as { readonly cause?: unknown };
+    throw new Error(`${url} cannot be reached: ${cause instanceof Error ? cause.message : String(error)}`);
+  });
+  if (response.status === 404) throw new MissingReleaseError(`${url} does not exist`);
+  if (!response.ok || response.body === null) throw new Error(`${url} answers ${response.status}`);
+  return Readable.fromWeb(response.body);
+};
+
+/** Passes on content, and fails above the limit. */
+const limitBytes = (maxBytes: number, what: string): Transform => {
+  let bytes = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      done(bytes > maxBytes ? new Error(`${what} has more than ${maxBytes} bytes`) : null, chunk);
+    },
+  });
+};
+
+/** Returns the checksum of a file in a list that `sha256sum` writes. */
+export const findChecksum = (list: string, file: string): string | null =>
+  list
+    .split('\n')
+    .map((line) => /^([0-9a-f]{64}) [ *](.+)$/.exec(line.trim()))
+    .find((match) => match?.[2] === file)?.[1] ?? null;
+
+const readText = async (mirror: string, path: string): Promise<string> => {
+  const chunks: Buffer[] = [];
+  await pipeline(await openMirrorFile(mirror, path), limitBytes(MAX_ARCHIVE_BYTES, path), async (content) => {
+    for await (const chunk of content as AsyncIterable<Buffer>) chunks.push(chunk);
+  });
+  return Buffer.concat(chunks).toString();
+};
+
+const downloadArchive = async (mirror: string, path: string, target: string): Promise<string> => {
+  const hash = createHash('sha256');
+  const update = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
+  const file = createWriteStream(target, { flags: 'wx', mode: 0o600 });
+  await pipeline(await openMirrorFile(mirror, path), limitBytes(MAX_ARCHIVE_BYTES, path), update, file);
+  return hash.digest('hex');
+};
+
+const findProgram = async (zip: ZipFile, name: string): Promise<Entry> => {
+  for await (const entry of zip.eachEntry()) if (entry.fileName === name) return entry;
+  throw new Error(`the archive has no file ${name}`);
+};
+
+const unpackProgram = async (archive: string, name: string, target: string): Promise<void> => {
+  const zip = await openPromise(archive, { strictFileNames: true, autoClose: false });
+  try {
+    const content = await zip.openReadStreamPromise(await findProgram(zip, name));
+    const file = createWriteStream(target, { flags: 'wx', mode: 0o755 });
+    await pipeline(content, limitBytes(MAX_PROGRAM_BYTES, name), file);
+  } finally {
+    zip.close();
+  }
+};
+
+const downloadInto = async (mirror: string, version: string, folder: string): Promise<void> => {
+  const name = `terraform_${version}_${getReleasePlatform()}.zip`;
+  const checksum = findChecksum(await readText(mirror, `terraform/${version}/terraform_${version}_SHA256SUMS`), name);
+  if (checksum === null)
+    throw new MissingReleaseError(`terraform ${version} has no release for ${getReleasePlatform()}`);
+  const archive = join(folder, name);
+  const actual = await downloadArchive(mirror, `terraform/${version}/${name}`, archive);
+  if (actual !== checksum) throw new Error(`${name} has the checksum ${actual}, but its release names ${checksum}`);
+  await unpackProgram(archive, 'terraform', join(folder, 'terraform'));
+  await rm(archive);
+};
+
+/**
+ * Downloads terraform from a mirror with the layout of releases.hashicorp.com, checks its checksum, and unpacks it into the folder.
+ * The folder appears when it is complete, so that several executors can share it.
+ */
+export const downloadRelease = async (mirror: string, version: string, folder: string): Promise<void> => {
+  const draft = `${folder}.${process.pid}-${Date.now()}`;
+  await mkdir(draft, { recursive: true });
+  try {
+    await downloadInto(mirror, version, draft);
+    // What is there is incomplete, because its program does not run.
+    await rm(folder, { recursive: true, force: true });
+    await rename(draft, folder).catch((error: unknown) => {
+      // Another executor was faster.
+      if (!['EEXIST', 'ENOTEMPTY'].includes(getErrorCode(error) ?? '')) throw error;
+    });
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+};
+
+/** Resolves to the names in a folder; to none if it does not exist. */
+export const readFolderNames = (folder: string): Promise<readonly string[]> =>
+  readdir(folder).catch((error: unknown) => {
+    if (getErrorCode(error) === 'ENOENT') return [];
+    throw error;
+  });
+
+/** Resolves to the versions that a mirror lists. A folder has a folder for each; a server has an index. */
+export const listMirrorVersions = async (mirror: string): Promise<readonly string[]> => {
+  if (!isUrl(mirror)) return readFolderNames(join(mirror, 'terraform'));
+  const index = JSON.parse(await readText(mirror, 'terraform/index.json')) as { readonly versions?: object };
+  return Object.keys(index.versions ?? {});
+};
