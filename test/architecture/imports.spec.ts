@@ -172,6 +172,11 @@ const VIOLATIONS: readonly Planted[] = [
     content: `import { store } from '#platform/postgres'; export const heavy = store;`,
   },
   {
+    rule: 'executor-stands-light',
+    file: 'apps/executor/src/heavy.ts',
+    content: `import { store } from '#platform/postgres'; export const heavy = store;`,
+  },
+  {
     rule: 'credentials-helper-stands-alone',
     file: 'apps/credentials-helper/src/heavy.ts',
     content: `import { z } from 'zod'; export const schema = z;`,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { Command } from 'commander';
 import { formatSettingsHelp } from '#platform/settings';
+import { createExecutorCommand } from '../../executor/src/program.js';
 import { createProviderCommand } from '../../provider/src/program.js';
 import { addBackupCommands } from './backup/backup.commands.js';
 import { addOrganizationCommands } from './backup/organization.commands.js';
@@ -64,6 +65,7 @@ addTopicsCommands(program);
 addTokenCommands(program);
 addUserCommands(program);
 addReplayCommand(program);
+program.addCommand(createExecutorCommand('executor'));
 program.addCommand(createProviderCommand('provider'));
 
 /** Makes errors print one line and the command for help, instead of the whole help. */

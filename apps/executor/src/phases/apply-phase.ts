@@ -1,0 +1,140 @@
+import { createReadStream } from 'node:fs';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { gte } from 'semver';
+import { unpackArchive } from '../archives/unpack-archive.js';
+import { RunError } from '../executor-error.js';
+import { parseAppliedCounts, type ChangeCounts } from '../output/change-counts.js';
+import { RefusedRequestError } from '../api/server-connection.js';
+import { keepState } from './kept-states.js';
+import { listParallelismOptions, withoutUpgrades } from './environment.js';
+import { prepareTool, runLogged, type PhaseContext, type PhaseEnd, type RunTool } from './phase-context.js';
+import { downloadState } from './plan-phase.js';
+import { parseRunRecord, RECORD_NAME, type RunRecord } from './run-record.js';
+import { AppliedState } from './applied-state.js';
+import type { IacTool } from '../tools/tool-finder.js';
+
+const restorePlan = async ({ api, job, folder, stop, maxBytes }: PhaseContext): Promise<RunRecord> => {
+  const url = job['plan-file-url'];
+  if (url === null) throw new RunError('The server has no plan file for this run.');
+  const archive = join(folder.root, 'plan.tar.gz');
+  await api.downloadPlanFile(url, archive, stop.signal);
+  await unpackArchive(createReadStream(archive), folder.space, { maxBytes, acceptsOutsideLinks: true });
+  await rm(archive);
+  const record = join(folder.space, RECORD_NAME);
+  const content = await readFile(record, 'utf8');
+  await rm(record);
+  return parseRunRecord(content);
+};
+
+const findPlannedTool = async ({ tools }: PhaseContext, { tool: name, version }: RunRecord): Promise<IacTool> => {
+  const tool = await tools.find(version);
+  if (tool.name === name && tool.version === version) return tool;
+  throw new RunError(`The plan was made with ${name} ${version}, but this executor has ${tool.name} ${tool.version}.`);
+};
+
+/** From this version on, terraform must get the values of ephemeral variables again. Earlier ones refuse any value. */
+const acceptsVariables = ({ name, version }: IacTool): boolean => name === 'terraform' && gte(version, '1.10.0');
+
+const requireSamePath = ({ space }: RunRecord, seenSpace: string): void => {
+  if (space === seenSpace) return;
+  throw new RunError(
+    `The plan was made in the folder ${space}, but this executor runs it in ${seenSpace}. Executors of one pool need the ` +
+      'same sandbox setting and, without a sandbox, the same work folder.',
+  );
+};
+
+/** Installs the providers of the plan again. Its output is of interest only if it fails. */
+const installProviders = async (context: PhaseContext, { runner, environment }: RunTool): Promise<void> => {
+  const lines: string[] = [];
+  const sink = (): ReturnType<PhaseContext['log']['createSink']> => {
+    const chunks: Buffer[] = [];
+    return {
+      push: (chunk) => void chunks.push(chunk),
+      end: () => void lines.push(Buffer.concat(chunks).toString()),
+    };
+  };
+  const parameters = ['init', '-input=false', '-no-color', '-lockfile=readonly'];
+  try {
+    await runLogged(context, runner, { parameters, environment: withoutUpgrades(environment) }, sink);
+  } catch (error) {
+    context.log.writeLines(...lines);
+    throw error;
+  }
+};
+
+const createAppliedState = ({ api, job, folder, stop, logger }: PhaseContext): AppliedState =>
+  new AppliedState({
+    folder: folder.space,
+    path: folder.stateFile(job['workspace-name']),
+    intervalMs: job['snapshot-interval-seconds'] * 1_000,
+    upload: (state) => api.uploadState(job['workspace-id'], job['run-token'], state, stop.signal),
+    logger,
+  });
+
+/**
+ * Uploads the last state. If the workspace does not accept it, or another executor has the run, stores it with the apply or on
+ * the disk, and rejects.
+ */
+const finishState = async (context: PhaseContext, uploads: AppliedState): Promise<void> => {
+  try {
+    await uploads.finish();
+  } catch (error) {
+    const state = await uploads.readUnsaved();
+    if (state !== null) await keepState(context, state);
+    if (!(error instanceof RefusedRequestError || error instanceof RunError)) throw error;
+    throw new RunError(
+      `The state could not be stored in the workspace: ${error.message}. It is kept as the errored state of this apply.`,
+    );
+  }
+};
+
+const toReport = (counts: ChangeCounts): PhaseEnd => ({
+  status: 'applied',
+  'resource-additions': counts.additions,
+  'resource-changes': counts.changes,
+  'resource-destructions': counts.destructions,
+  'resource-imports': counts.imports,
+});
+
+/** Applies a planned run. Resolves to the report of an apply that succeeded. */
+export const executeApply = async (context: PhaseContext): Promise<PhaseEnd> => {
+  const { job, folder, log } = context;
+  const record = await restorePlan(context);
+  const tool = await findPlannedTool(context, record);
+  // Clients do not show the first three lines of an apply.
+  log.writeLines(
+    `${tool.name} v${tool.version}`,
+    `on ${process.platform}_${process.arch}`,
+    'Initializing providers and modules...',
+  );
+  const prepared = await prepareTool(context, tool, acceptsVariables(tool) ? record.variables : []);
+  const { runner, environment, variableOptions, seen } = prepared;
+  requireSamePath(record, seen.space);
+  await mkdir(dirname(folder.stateFile(job['workspace-name'])), { recursive: true });
+  await downloadState(context);
+  await installProviders(context, prepared);
+  const uploads = createAppliedState(context);
+  await uploads.start();
+  const counts = { additions: 0, changes: 0, destructions: 0, imports: 0 };
+  const observe = (line: string): void => void Object.assign(counts, parseAppliedCounts(line));
+  const format = job['structured-run-output-enabled'] ? ['-json'] : [];
+  const parameters = [
+    'apply',
+    '-input=false',
+    ...format,
+    ...listParallelismOptions(job),
+    ...variableOptions,
+    seen.plan,
+  ];
+  const ended = new AbortController();
+  const watching = uploads.watch(ended.signal);
+  try {
+    await runLogged(context, runner, { parameters, environment }, () => log.createSink(observe));
+  } finally {
+    ended.abort();
+    await watching;
+    await finishState(context, uploads);
+  }
+  return toReport(counts);
+};

@@ -1,0 +1,107 @@
+import { RunError } from '../executor-error.js';
+import type { Sandbox, SandboxExit, SandboxMount } from '../sandbox/sandbox.js';
+import type { IacTool } from '../tools/tool-finder.js';
+import type { PhaseStop } from './phase-stop.js';
+
+/** Bytes of a document that a command prints, such as the schemas of its providers. */
+const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
+const MAX_ERROR_LENGTH = 4_000;
+
+/** A command of terraform. */
+export type ToolCommand = {
+  readonly parameters: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+};
+
+export type OutputSink = { push(chunk: Buffer): void; end(): void };
+
+type CommandRunnerOptions = {
+  readonly sandbox: Sandbox;
+  readonly mounts: readonly SandboxMount[];
+  readonly tool: IacTool;
+  /** The path of the program that commands see. */
+  readonly program: string;
+  readonly workingDirectory: string;
+  readonly stop: PhaseStop;
+  /** Returns the seconds after which a command is killed. */
+  readonly getSeconds: () => number;
+};
+
+const EXCEEDED = {
+  memory: 'used more memory than a run of this executor can have',
+  disk: 'used more disk space than a run of this executor can have',
+  time: 'took longer than a run can take',
+} as const;
+
+/** Runs commands of terraform in the sandbox. */
+export class CommandRunner {
+  constructor(private readonly options: CommandRunnerOptions) {}
+
+  /** Runs a command whose output people read. Resolves to whether it succeeded. */
+  async stream(command: ToolCommand, createSink: () => OutputSink): Promise<SandboxExit> {
+    const process = await this.start(command);
+    const { stop } = this.options;
+    const reading = [process.stdout, process.stderr].map(async (stream) => {
+      const sink = createSink();
+      for await (const chunk of stream as AsyncIterable<Buffer>) sink.push(chunk);
+      sink.end();
+    });
+    const [exit] = await stop.supervise(process, Promise.all([process.exit, ...reading]));
+    this.throwIfExceeded(command, exit);
+    return exit;
+  }
+
+  /** Runs a command that prints a document. Rejects with a `RunError` if it fails. */
+  async capture(command: ToolCommand): Promise<Buffer> {
+    const { stop } = this.options;
+    stop.throwIfRequested();
+    const process = await this.start(command);
+    const output = collect(process.stdout, MAX_DOCUMENT_BYTES, () => process.kill());
+    const errors = collect(process.stderr, MAX_DOCUMENT_BYTES, () => process.kill());
+    const [exit, document, messages] = await stop.supervise(process, Promise.all([process.exit, output, errors]));
+    stop.throwIfRequested();
+    this.throwIfExceeded(command, exit);
+    if (document === null)
+      throw new RunError(`${this.describe(command)} prints more than ${MAX_DOCUMENT_BYTES} bytes.`);
+    if (exit.code === 0) return document;
+    const text = messages?.toString().slice(0, MAX_ERROR_LENGTH) ?? '';
+    throw new RunError(`${this.describe(command)} failed: ${text}`);
+  }
+
+  /** Returns the command as people write it, such as `terraform show`. */
+  describe({ parameters }: ToolCommand): string {
+    const words = parameters.filter((parameter) => /^[a-z]+$/.test(parameter));
+    return [this.options.tool.name, ...words].join(' ');
+  }
+
+  private start({ parameters, environment }: ToolCommand) {
+    const { sandbox, mounts, program, workingDirectory, getSeconds } = this.options;
+    return sandbox.start({
+      argv: [program, ...parameters],
+      workingDirectory,
+      environment,
+      mounts,
+      seconds: getSeconds(),
+    });
+  }
+
+  private throwIfExceeded(command: ToolCommand, { exceeded }: SandboxExit): void {
+    if (exceeded !== null) throw new RunError(`${this.describe(command)} ${EXCEEDED[exceeded]}.`);
+  }
+}
+
+/** Resolves to null, and calls back, if there are more bytes. */
+const collect = async (
+  stream: AsyncIterable<Buffer>,
+  maxBytes: number,
+  exceeded: () => void,
+): Promise<Buffer | null> => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += chunk.length;
+    if (bytes <= maxBytes) chunks.push(chunk);
+    else exceeded();
+  }
+  return bytes <= maxBytes ? Buffer.concat(chunks) : null;
+};

@@ -1,0 +1,89 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Sandbox, SandboxMount } from '../sandbox/sandbox.js';
+import type { IacTool } from '../tools/tool-finder.js';
+
+/** The name that a workspace has if nobody has chosen one. Terraform keeps its state in another place. */
+const DEFAULT_WORKSPACE = 'default';
+/** Terraform takes override files in the order of their names. */
+const OVERRIDE_FILE = 'zzz_backend_override.tf.json';
+
+/**
+ * The files of a phase. A plan and its apply have the same path: terraform writes paths into the plan, and so do modules with
+ * `abspath`. In a sandbox that path is the same on all executors. Without one it has the id of the run.
+ */
+export class PhaseFolder {
+  /** What commands can write. */
+  readonly space: string;
+  /** What commands can read: variables, certificates, and keys. */
+  readonly files: string;
+  readonly tree: string;
+  readonly plan: string;
+  readonly log: string;
+
+  constructor(readonly root: string) {
+    this.space = join(root, 'space');
+    this.files = join(root, 'files');
+    this.tree = join(this.space, 'tree');
+    this.plan = join(this.space, 'plan', 'tfplan');
+    this.log = join(root, 'log');
+  }
+
+  async create(): Promise<void> {
+    await this.remove();
+    await mkdir(this.root, { recursive: true, mode: 0o700 });
+    await mkdir(this.files);
+    for (const name of ['tree', 'plan', 'state', 'tmp', 'home'])
+      await mkdir(join(this.space, name), { recursive: true });
+  }
+
+  /** Modules of Go make their folders read-only, but the owner can still remove them after a change of the mode. */
+  async remove(): Promise<void> {
+    await rm(this.root, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  /** Returns the state file of a workspace. */
+  stateFile(workspace: string): string {
+    const state = join(this.space, 'state');
+    return workspace === DEFAULT_WORKSPACE
+      ? join(state, 'terraform.tfstate')
+      : join(state, 'workspaces', workspace, 'terraform.tfstate');
+  }
+
+  /** Returns the mounts of commands, and what commands see. */
+  mount(sandbox: Sandbox, tool: IacTool) {
+    const space: SandboxMount = { source: this.space, target: '/work', writable: true };
+    const files: SandboxMount = { source: this.files, target: '/files', writable: false };
+    const program: SandboxMount = { source: tool.path, target: `/tools/${tool.name}`, writable: false };
+    const seenSpace = sandbox.locate(space);
+    const seenFiles = sandbox.locate(files);
+    return {
+      mounts: [space, files, program],
+      program: sandbox.locate(program),
+      seen: {
+        space: seenSpace,
+        plan: join(seenSpace, 'plan', 'tfplan'),
+        file: (name: string) => join(seenFiles, name),
+        /** The path of a folder of the space. */
+        of: (path: string) => seenSpace + path.slice(this.space.length),
+      },
+    };
+  }
+}
+
+/**
+ * Lets terraform keep the state in a file outside of the configuration, whatever the configuration says. Then
+ * `terraform.workspace` is the name of the workspace, as with a `cloud` block. Removes states that somebody has uploaded.
+ */
+export const prepareBackend = async (workingDirectory: string, stateFile: string, seenSpace: string): Promise<void> => {
+  for (const name of ['terraform.tfstate', '.terraform/terraform.tfstate', '.terraform/environment', OVERRIDE_FILE])
+    await rm(join(workingDirectory, name), { recursive: true, force: true });
+  // Terraform selects only a workspace whose folder exists.
+  await mkdir(dirname(stateFile), { recursive: true });
+  const local = {
+    path: join(seenSpace, 'state', 'terraform.tfstate'),
+    workspace_dir: join(seenSpace, 'state', 'workspaces'),
+  };
+  const content = JSON.stringify({ terraform: [{ backend: { local } }] });
+  await writeFile(join(workingDirectory, OVERRIDE_FILE), content, { flag: 'wx' });
+};

@@ -1,0 +1,137 @@
+import { access, rm, writeFile } from 'node:fs/promises';
+import { createReadStream, openAsBlob } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { packArchive } from '../archives/pack-archive.js';
+import { unpackArchive } from '../archives/unpack-archive.js';
+import { countPlannedChanges, hasPlannedChanges } from '../output/change-counts.js';
+import type { RunJob } from '../api/run-job.js';
+import { listParallelismOptions, withoutToolOptions } from './environment.js';
+import { prepareBackend } from './phase-folder.js';
+import {
+  FailedCommandError,
+  prepareTool,
+  runLogged,
+  type PhaseContext,
+  type PhaseEnd,
+  type RunTool,
+} from './phase-context.js';
+import { listDeclaredVariables, RECORD_NAME, type RunRecord } from './run-record.js';
+import { reduceSchemas } from './used-schemas.js';
+
+const compress = promisify(gzip);
+
+type ShownPlan = Parameters<typeof hasPlannedChanges>[0] & Parameters<typeof listDeclaredVariables>[0];
+
+/** Returns the options of `terraform plan` for the options of a run. */
+export const listPlanOptions = (job: RunJob, generatedFile: string): readonly string[] => [
+  ...(job['structured-run-output-enabled'] ? ['-json'] : []),
+  ...(job['is-destroy'] ? ['-destroy'] : []),
+  ...(job['refresh-only'] ? ['-refresh-only'] : []),
+  // Terraform refuses both together.
+  ...(job.refresh || job['refresh-only'] ? [] : ['-refresh=false']),
+  ...job['target-addrs'].map((address) => `-target=${address}`),
+  ...job['replace-addrs'].map((address) => `-replace=${address}`),
+  ...job['invoke-action-addrs'].map((address) => `-invoke=${address}`),
+  ...(job['allow-config-generation'] ? [`-generate-config-out=${generatedFile}`] : []),
+];
+
+const downloadConfiguration = async ({ api, job, folder, stop, maxBytes }: PhaseContext): Promise<void> => {
+  const url = job['configuration-download-url'];
+  // The destruction of everything needs no configuration.
+  if (url === null) return;
+  const archive = join(folder.root, 'configuration.tar.gz');
+  await api.download(url, job['run-token'], archive, stop.signal);
+  await unpackArchive(createReadStream(archive), folder.tree, { maxBytes, acceptsOutsideLinks: false });
+  await rm(archive);
+};
+
+/** Places the current state of the workspace where terraform expects it. */
+export const downloadState = async ({ api, job, folder, stop }: PhaseContext): Promise<void> => {
+  const url = job['state-download-url'];
+  if (url !== null) await api.download(url, job['run-token'], folder.stateFile(job['workspace-name']), stop.signal);
+};
+
+const hasFile = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+/** Uploads the documents of the plan. Resolves to the plan as JSON. */
+const uploadDocuments = async (
+  { api, claimed, stop }: PhaseContext,
+  { runner, environment }: RunTool,
+  plan: string,
+): Promise<ShownPlan> => {
+  const plain = withoutToolOptions(environment);
+  const schemas = await runner.capture({ parameters: ['providers', 'schema', '-json'], environment: plain });
+  const document = await runner.capture({ parameters: ['show', '-json', plan], environment: plain });
+  const parsed = JSON.parse(document.toString()) as ShownPlan & Readonly<Record<string, unknown>>;
+  const reduced = reduceSchemas(JSON.parse(schemas.toString()) as Readonly<Record<string, unknown>>, parsed);
+  await api.uploadDocument(claimed, 'json-schema', await compress(JSON.stringify(reduced)), stop.signal);
+  await api.uploadDocument(claimed, 'json-output', await compress(document), stop.signal);
+  return parsed;
+};
+
+const PROVIDERS = /(?:^|\/)\.terraform\/providers$/;
+
+/** Uploads what the apply needs: the configuration with all files that the plan made, but without providers. */
+const uploadPlanFile = async ({ api, claimed, folder, stop }: PhaseContext, record: RunRecord): Promise<void> => {
+  const recordFile = join(folder.root, RECORD_NAME);
+  await writeFile(recordFile, JSON.stringify(record), { mode: 0o600 });
+  const archive = join(folder.root, 'plan.tar.gz');
+  const sources = [
+    { name: RECORD_NAME, path: recordFile },
+    { name: 'plan', path: join(folder.space, 'plan') },
+    { name: 'tree', path: folder.tree },
+  ];
+  await packArchive(sources, archive, (name) => PROVIDERS.test(name));
+  await api.uploadPlanFile(claimed, await openAsBlob(archive), stop.signal);
+};
+
+const toReport = (plan: ShownPlan, isRefreshOnly: boolean): PhaseEnd => {
+  const { additions, changes, destructions, imports } = countPlannedChanges(plan);
+  return {
+    status: 'planned',
+    'has-changes': hasPlannedChanges(plan, isRefreshOnly),
+    'resource-additions': additions,
+    'resource-changes': changes,
+    'resource-destructions': destructions,
+    'resource-imports': imports,
+  };
+};
+
+/** Plans a run. Resolves to the report of a plan that succeeded. */
+export const executePlan = async (context: PhaseContext): Promise<PhaseEnd> => {
+  const { job, folder, log, claimed, tools } = context;
+  await downloadConfiguration(context);
+  const tool = await tools.find(job['terraform-version']);
+  log.writeLines(
+    `${tool.name === 'tofu' ? 'OpenTofu' : 'Terraform'} v${tool.version}`,
+    `on ${process.platform}_${process.arch}`,
+  );
+  const prepared = await prepareTool(context, tool, job.variables);
+  const { runner, environment, variableOptions, seen, workingDirectory } = prepared;
+  await prepareBackend(workingDirectory, folder.stateFile(job['workspace-name']), seen.space);
+  await downloadState(context);
+  await runLogged(context, runner, { parameters: ['init', '-input=false', '-no-color'], environment });
+  const options = [...listPlanOptions(job, join(seen.space, 'tmp', 'generated.tf')), ...variableOptions];
+  const parameters = ['plan', '-input=false', `-out=${seen.plan}`, ...listParallelismOptions(job), ...options];
+  try {
+    await runLogged(context, runner, { parameters, environment });
+  } catch (error) {
+    // The plan of a failed command shows what is wrong, such as generated configuration.
+    if (error instanceof FailedCommandError && (await hasFile(folder.plan)))
+      await uploadDocuments(context, prepared, seen.plan).catch(() => undefined);
+    throw error;
+  }
+  const plan = await uploadDocuments(context, prepared, seen.plan);
+  if (!claimed.isPlanOnly) {
+    const declared = listDeclaredVariables(plan);
+    const variables = job.variables.filter(({ key }) => declared.has(key));
+    await uploadPlanFile(context, { tool: tool.name, version: tool.version, space: seen.space, variables });
+  }
+  return toReport(plan, job['refresh-only']);
+};

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+
+/** What an apply must know of its plan. It travels in the plan file. */
+const runRecord = z.object({
+  tool: z.enum(['terraform', 'tofu']),
+  version: z.string(),
+  /** The folder that the commands of the plan saw. */
+  space: z.string(),
+  /** The values of the variables that the configuration declares. */
+  variables: z.array(z.object({ key: z.string(), value: z.string(), hcl: z.boolean() })),
+});
+
+export type RunRecord = z.output<typeof runRecord>;
+
+/** The name of the record in the plan file. */
+export const RECORD_NAME = 'run.json';
+
+export const parseRunRecord = (text: string): RunRecord => runRecord.parse(JSON.parse(text));
+
+type Configuration = {
+  readonly configuration?: { readonly root_module?: { readonly variables?: Readonly<Record<string, unknown>> } };
+};
+
+/** Returns the names of the variables that the configuration of a plan declares. */
+export const listDeclaredVariables = ({ configuration }: Configuration): ReadonlySet<string> =>
+  new Set(Object.keys(configuration?.root_module?.variables ?? {}));
