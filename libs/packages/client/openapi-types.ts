@@ -37935,6 +37935,8 @@ export interface operations {
       query: {
         /** @description The number of bytes that the executor has sent before. */
         offset: number;
+        /** @description The fence of the lease. Required if the executor has claimed the phase. */
+        fence?: number;
       };
       header?: never;
       path: {
@@ -37974,7 +37976,7 @@ export interface operations {
       403: components['responses']['Forbidden'];
       404: components['responses']['NotFound'];
       408: components['responses']['RequestTimeout'];
-      /** @description Output before the offset is missing, the log has other output at the offset, or the phase is not running. */
+      /** @description Output before the offset is missing, the log has other output at the offset, the phase is not running, or the fence is not that of the newest claim. */
       409: {
         headers: {
           [name: string]: unknown;
@@ -37986,7 +37988,7 @@ export interface operations {
            *         {
            *           "status": "409",
            *           "title": "conflict",
-           *           "detail": "Output before the offset is missing, the log has other output at the offset, or the phase is not running."
+           *           "detail": "Output before the offset is missing, the log has other output at the offset, the phase is not running, or the fence is not that of the newest claim."
            *         }
            *       ]
            *     }
@@ -38007,6 +38009,8 @@ export interface operations {
       query: {
         /** @description The number of bytes that the executor has sent before. */
         offset: number;
+        /** @description The fence of the lease. Required if the executor has claimed the phase. */
+        fence?: number;
       };
       header?: never;
       path: {
@@ -38046,7 +38050,7 @@ export interface operations {
       403: components['responses']['Forbidden'];
       404: components['responses']['NotFound'];
       408: components['responses']['RequestTimeout'];
-      /** @description Output before the offset is missing, the log has other output at the offset, or the phase is not running. */
+      /** @description Output before the offset is missing, the log has other output at the offset, the phase is not running, or the fence is not that of the newest claim. */
       409: {
         headers: {
           [name: string]: unknown;
@@ -38058,7 +38062,7 @@ export interface operations {
            *         {
            *           "status": "409",
            *           "title": "conflict",
-           *           "detail": "Output before the offset is missing, the log has other output at the offset, or the phase is not running."
+           *           "detail": "Output before the offset is missing, the log has other output at the offset, the phase is not running, or the fence is not that of the newest claim."
            *         }
            *       ]
            *     }
@@ -38359,7 +38363,10 @@ export interface operations {
   };
   uploadPlanSchemas: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description The fence of the lease. Required if the executor has claimed the phase. */
+        fence?: number;
+      };
       header?: never;
       path: {
         /** @description The id of the plan. */
@@ -38391,7 +38398,7 @@ export interface operations {
       403: components['responses']['Forbidden'];
       404: components['responses']['NotFound'];
       408: components['responses']['RequestTimeout'];
-      /** @description The run is not `planning`, another document was uploaded, or `json-schema` is missing. */
+      /** @description The run is not `planning`, another document was uploaded, `json-schema` is missing, or the fence is not that of the newest claim. */
       409: {
         headers: {
           [name: string]: unknown;
@@ -38403,7 +38410,7 @@ export interface operations {
            *         {
            *           "status": "409",
            *           "title": "conflict",
-           *           "detail": "The run is not `planning`, another document was uploaded, or `json-schema` is missing."
+           *           "detail": "The run is not `planning`, another document was uploaded, `json-schema` is missing, or the fence is not that of the newest claim."
            *         }
            *       ]
            *     }
@@ -38496,7 +38503,10 @@ export interface operations {
   };
   uploadPlanJson: {
     parameters: {
-      query?: never;
+      query?: {
+        /** @description The fence of the lease. Required if the executor has claimed the phase. */
+        fence?: number;
+      };
       header?: never;
       path: {
         /** @description The id of the plan. */
@@ -38528,7 +38538,7 @@ export interface operations {
       403: components['responses']['Forbidden'];
       404: components['responses']['NotFound'];
       408: components['responses']['RequestTimeout'];
-      /** @description The run is not `planning`, another document was uploaded, or `json-schema` is missing. */
+      /** @description The run is not `planning`, another document was uploaded, `json-schema` is missing, or the fence is not that of the newest claim. */
       409: {
         headers: {
           [name: string]: unknown;
@@ -38540,7 +38550,7 @@ export interface operations {
            *         {
            *           "status": "409",
            *           "title": "conflict",
-           *           "detail": "The run is not `planning`, another document was uploaded, or `json-schema` is missing."
+           *           "detail": "The run is not `planning`, another document was uploaded, `json-schema` is missing, or the fence is not that of the newest claim."
            *         }
            *       ]
            *     }

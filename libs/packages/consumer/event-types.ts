@@ -844,6 +844,7 @@ type EventSchemas = {
     };
     /** cadastre.RunPlanRequeued.v1 */
     RunPlanRequeued: {
+      fence: number;
       message: string;
     };
     /** cadastre.RunPlanned.v1 */

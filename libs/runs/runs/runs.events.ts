@@ -86,7 +86,7 @@ export const runEvents = defineEvents(
       notifies: createStatusNotification('RunPlanStarted', 'run:planning'),
     },
     RunPlanRequeued: {
-      schema: z.strictObject({ message: z.string() }),
+      schema: z.strictObject({ fence: z.int(), message: z.string() }),
       audit: { unaudited: 'follows automatically when the executor of the plan is lost' },
       live: 'changed',
       history: requeuePlan,

@@ -58,8 +58,8 @@ export const runsDefinition: ModuleDefinition = {
   projections: [
     toProjection(runSecrets),
     toProjection(runTokens),
-    toProjection(runLogChunks),
     toProjection(runs),
+    toProjection(runLogChunks),
     toProjection(configurationVersions),
   ],
   followers: [runQueueFollower],

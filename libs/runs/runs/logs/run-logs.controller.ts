@@ -5,7 +5,8 @@ import { badRequest } from '#platform/kernel';
 import { ConfigureRoute, CurrentActor, getClientAddress, Public, type Actor } from '#api/access';
 import { limitUpload, readBytes } from '#storage/blob-store';
 import { MAX_APPEND_BYTES } from './run-log.js';
-import { RunLogLinks, toLogTarget } from '../runs/run-logs.links.js';
+import { parseFence } from '../runs/run-fence.js';
+import { RunLogLinks, toLogTarget, type LogTarget } from '../runs/run-logs.links.js';
 import { RunLogs, type AppendedLog } from './run-logs.service.js';
 
 /** Bytes that a client can request at once. go-tfe requests at most 64 KiB. */
@@ -22,6 +23,8 @@ const parseNumber = (value: unknown, parameter: string, [least, most]: readonly 
 
 const parseOffset = (value: unknown): number => parseNumber(value, 'offset', [0, Number.MAX_SAFE_INTEGER]);
 
+type AppendQuery = { readonly offset?: unknown; readonly fence?: unknown };
+
 type RenderedAppend = { readonly offset: number; readonly truncated: boolean };
 
 /** The output of plans and applies: plain bytes, no JSON:API. Documents of plans and applies contain the URLs. */
@@ -36,22 +39,22 @@ export class RunLogsController {
   @ConfigureRoute({ rawBody: 'file' })
   appendToPlan(
     @Param('id') id: string,
-    @Query('offset') offset: unknown,
+    @Query() query: AppendQuery,
     @Body() content: Readable,
     @CurrentActor() actor: Actor,
   ): Promise<RenderedAppend> {
-    return this.append(id, 'plan', { offset, content, actor });
+    return this.append(toLogTarget(id, 'plan'), query, content, actor);
   }
 
   @Put('applies/:id/log')
   @ConfigureRoute({ rawBody: 'file' })
   appendToApply(
     @Param('id') id: string,
-    @Query('offset') offset: unknown,
+    @Query() query: AppendQuery,
     @Body() content: Readable,
     @CurrentActor() actor: Actor,
   ): Promise<RenderedAppend> {
-    return this.append(id, 'apply', { offset, content, actor });
+    return this.append(toLogTarget(id, 'apply'), query, content, actor);
   }
 
   /**
@@ -79,14 +82,14 @@ export class RunLogsController {
   }
 
   private async append(
-    id: string,
-    name: 'plan' | 'apply',
-    { offset, content, actor }: { readonly offset: unknown; readonly content: Readable; readonly actor: Actor },
+    target: LogTarget,
+    query: AppendQuery,
+    content: Readable,
+    actor: Actor,
   ): Promise<RenderedAppend> {
-    const start = parseOffset(offset);
-    const target = toLogTarget(id, name);
+    const [offset, fence] = [parseOffset(query.offset), parseFence(query.fence)];
     const output = await readBytes(limitUpload(content, MAX_APPEND_BYTES));
-    return renderAppend(await this.logs.append(target, start, output, actor));
+    return renderAppend(await this.logs.append(target, { fence, offset, output }, actor));
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type OperationDescription,
   signedLinkParameter,
 } from '#api/json-api/description';
-import { RUNS } from '../runs/runs.openapi.js';
+import { fenceParameter, RUNS } from '../runs/runs.openapi.js';
 import { DEFAULT_READ_BYTES, MAX_READ_BYTES, RunLogsController } from './run-logs.controller.js';
 
 const appendedLog = z.strictObject({
@@ -19,7 +19,10 @@ const appendedLog = z.strictObject({
 const append = {
   description:
     'For executors, with the token of an agent pool, while the phase is running. The same output can be sent again. A refusal names the expected offset in `meta.offset`.',
-  query: { offset: z.int().min(0).meta({ description: 'The number of bytes that the executor has sent before.' }) },
+  query: {
+    offset: z.int().min(0).meta({ description: 'The number of bytes that the executor has sent before.' }),
+    fence: fenceParameter,
+  },
   body: describeFileBody('Output of at most 1 MiB.'),
   answer: describeJson(appendedLog, {
     description: 'The end of the log.',
@@ -27,7 +30,7 @@ const append = {
   }),
   refusals: {
     conflict:
-      'Output before the offset is missing, the log has other output at the offset, or the phase is not running.',
+      'Output before the offset is missing, the log has other output at the offset, the phase is not running, or the fence is not that of the newest claim.',
   },
 } satisfies Partial<OperationDescription>;
 

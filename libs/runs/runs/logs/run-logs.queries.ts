@@ -2,6 +2,7 @@ import { notFound, sql, type Sql } from '#platform/kernel';
 import { requireCurrentAccess, selectRangesOfLink, type Actor, type PermissionScope } from '#api/access';
 import type { Database } from '#platform/postgres';
 import type { PhaseName, StatusTimestamps } from '../runs/phases.js';
+import type { LogTarget } from '../runs/run-logs.links.js';
 import type { RunStatus } from '../runs/run-status.js';
 import { canExecute, RUN_JOINS } from '../runs/runs.queries.js';
 import { hasEnded, getPhaseStatus, type LogChunk, type LogEnd, type LogRange } from './run-log.js';
@@ -14,6 +15,8 @@ export type RunForLog = PermissionScope & {
   readonly status: RunStatus;
   readonly reached: StatusTimestamps;
   readonly executable: boolean;
+  /** The fence of the claim of the phase; null if nobody has claimed it. */
+  readonly fence: number | null;
   readonly log: LogEnd | null;
 };
 
@@ -22,14 +25,18 @@ const selectLastChunk = (phase: string): Sql => sql`(
                             'endsLine', c.ends_line, 'isCut', c.is_cut)
     from runs.log_chunks c where c.phase = ${phase} order by c.start desc limit 1)`;
 
+/** Selects the fence of the claim of a phase of the run `r`. */
+export const selectFence = (phase: PhaseName): Sql =>
+  sql.raw(`(r.${phase === 'plan' ? 'plan_execution' : 'apply_execution'} ->> 'fence')::integer`);
+
 export const loadRunForLog = async (
   database: Database,
   actor: Actor,
-  { run, phase }: { readonly run: string; readonly phase: string },
+  { run, phase, name }: LogTarget,
 ): Promise<RunForLog> => {
   const row = await database.row<RunForLog>(sql`
     select r.id, r.workspace, r.organization, r.status, r.reached, ${canExecute(actor.id)} as executable,
-           '[]'::jsonb as grants, ${selectLastChunk(phase)} as log
+           ${selectFence(name)} as fence, '[]'::jsonb as grants, ${selectLastChunk(phase)} as log
       from runs r ${RUN_JOINS} where r.id = ${run} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   return row;
@@ -38,12 +45,13 @@ export const loadRunForLog = async (
 const RUNNING: Readonly<Record<PhaseName, RunStatus>> = { plan: 'planning', apply: 'applying' };
 
 /**
- * Stores chunks that follow the end of the log, if the phase is still running. The lock on the row of the run makes an
- * event that ends the phase wait, so no chunk is added afterwards. Returns whether the chunks were stored.
+ * Stores chunks that follow the end of the log, if the phase is still running and claimed with the fence. The lock on the row of
+ * the run makes an event that changes this wait, so no chunk is added afterwards. Returns whether the chunks were stored.
  */
 export const insertChunks = async (
   database: Database,
-  { run, phase, name }: { readonly run: string; readonly phase: string; readonly name: PhaseName },
+  { run, phase, name }: LogTarget,
+  fence: number | null,
   chunks: readonly (LogChunk & { readonly encrypted: Buffer })[],
 ): Promise<boolean> => {
   const [first] = chunks;
@@ -55,7 +63,9 @@ export const insertChunks = async (
         (id, phase, start, length, number, is_json, ends_line, is_cut, run, workspace, organization, content)
       select ${phase} || '/' || c.start, ${phase}, c.start, c.length, c.number, ${first.isJson}, c.ends_line, c.is_cut, r.id,
              r.workspace, r.organization, c.content
-        from (select id, workspace, organization from runs where id = ${run} and status = ${RUNNING[name]} for share) r
+        from (select r.id, r.workspace, r.organization from runs r
+                where r.id = ${run} and r.status = ${RUNNING[name]} and ${selectFence(name)} is not distinct from ${fence}::integer
+                  for share) r
        cross join unnest(${list(({ start }) => start)}::bigint[], ${list(({ content }) => content.length)}::integer[],
                          ${list(({ number }) => number)}::integer[], ${list(({ endsLine }) => endsLine)}::boolean[],
                          ${list(({ isCut }) => isCut)}::boolean[], ${list(({ encrypted }) => encrypted)}::bytea[])
@@ -90,7 +100,7 @@ const selectChunks = (phase: string, { offset, limit }: LogRange): Sql => sql`
 /** Reads a log for a signed link of a caller, without a permission check: a row for each chunk, or one without a chunk. */
 export const listChunksOfLink = (
   database: Database,
-  { run, phase }: { readonly run: string; readonly phase: string },
+  { run, phase }: LogTarget,
   recipient: { readonly type: string; readonly id: string },
   range: LogRange,
 ): Promise<LogRow[]> =>
@@ -134,3 +144,12 @@ export const deleteChunks = (phase: string): Sql =>
 
 export const isRunStored = async (database: Database, run: string): Promise<boolean> =>
   (await database.row<{ id: string }>(sql`select id from runs where id = ${run}`)) !== undefined;
+
+/** Returns the status of a run and the fence of its plan; undefined if the run was deleted. */
+export const findPlanOfDocuments = (
+  database: Database,
+  run: string,
+): Promise<{ readonly status: RunStatus; readonly fence: number | null } | undefined> =>
+  database.row<{ readonly status: RunStatus; readonly fence: number | null }>(
+    sql`select r.status, ${selectFence('plan')} as fence from runs r where r.id = ${run}`,
+  );

@@ -5,7 +5,8 @@ import { requireAddressOfLink, requirePermission, type Actor } from '#api/access
 import { readBytes } from '#storage/blob-store';
 import type { EventStore } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
-import type { RunFileKind, RunFiles } from '../run-files/run.files.js';
+import type { LogFileKind, RunFile, RunFiles } from '../run-files/run.files.js';
+import { requireFence } from '../runs/run-fence.js';
 import type { PhaseName } from '../runs/phases.js';
 import type { LogTarget } from '../runs/run-logs.links.js';
 import {
@@ -34,7 +35,12 @@ import {
 /** Part of the key derivation. */
 export const LOGS_PURPOSE = 'run logs';
 
-const FILES: Readonly<Record<PhaseName, RunFileKind>> = { plan: 'plan-log', apply: 'apply-log' };
+const FILES: Readonly<Record<PhaseName, LogFileKind>> = { plan: 'plan-log', apply: 'apply-log' };
+
+const toLogFile = (run: string, name: PhaseName): RunFile => ({ run, kind: FILES[name], fence: null });
+
+/** A part of the output. `fence`: see `requireFence`. */
+type SentOutput = { readonly fence: number | null; readonly offset: number; readonly output: Buffer };
 
 export type AppendedLog = {
   /** Bytes of output that the server has, which is the offset of the next append. */
@@ -70,15 +76,16 @@ export class RunLogs {
   }
 
   /**
-   * Appends output at the offset. The same bytes again change nothing. Throws a conflict with the expected offset for a
-   * gap, and for other bytes than the stored ones.
+   * Appends output at the offset, for the executor with this fence. The same bytes again change nothing. Throws a conflict with the
+   * expected offset for a gap, and for other bytes than the stored ones.
    */
-  append(target: LogTarget, offset: number, sent: Buffer, actor: Actor): Promise<AppendedLog> {
+  append(target: LogTarget, { fence, offset, output: sent }: SentOutput, actor: Actor): Promise<AppendedLog> {
     const output = replaceDelimiters(sent);
     const appendOnce = async (): Promise<AppendedLog> => {
       const row = await loadRunForLog(this.database, actor, target);
       if (!row.executable) throw notFound();
       requirePermission(actor, 'execute-run', row);
+      requireFence(row.status, fence, row.fence);
       const log = row.log ?? (await this.findEndOfFile(target, row));
       if (log.isCut) return { offset: log.end, isCut: true };
       const rest = await this.requireContinuation(target, log, offset, output);
@@ -89,8 +96,8 @@ export class RunLogs {
         ...chunk,
         encrypted: this.encryptChunk(target.phase, chunk.start, chunk.content),
       }));
-      // The phase has ended since the row was read.
-      if (!(await insertChunks(this.database, target, chunks))) return appendOnce();
+      // The phase has ended, or the claim, since the row was read.
+      if (!(await insertChunks(this.database, target, fence, chunks))) return appendOnce();
       return { offset: log.end + part.content.length, isCut: part.isCut };
     };
     return this.store.retryOnConflict(appendOnce, { races: ['log_chunks_pkey', 'log_chunks_start'] });
@@ -133,9 +140,9 @@ export class RunLogs {
   }
 
   private async moveLog({ run, phase }: EndedLog): Promise<void> {
-    const kind = FILES[phase.startsWith('plan-') ? 'plan' : 'apply'];
+    const file = toLogFile(run, phase.startsWith('plan-') ? 'plan' : 'apply');
     // A file that exists has the same output: the job was interrupted before it deleted the chunks.
-    await this.files.put(run, kind, this.readOutput(phase));
+    await this.files.put(file, this.readOutput(phase));
     const [deleted = []] = await this.database.transaction([deleteChunks(phase)]);
     // The run was deleted meanwhile, after its files were removed.
     if (deleted.length === 0 && !(await isRunStored(this.database, run))) await this.files.remove(run);
@@ -156,7 +163,7 @@ export class RunLogs {
   private async findEndOfFile({ run, name }: LogTarget, row: RunForLog): Promise<LogEnd> {
     // Only the log of a phase that has ended can be in a file.
     if (getPhaseStatus(name, row) === 'running') return EMPTY_LOG;
-    return { ...EMPTY_LOG, end: (await this.files.size(run, FILES[name])) ?? 0 };
+    return { ...EMPTY_LOG, end: (await this.files.size(toLogFile(run, name))) ?? 0 };
   }
 
   /** Returns the part of the output after the end of the log. Refuses a gap, and output that differs from the log. */
@@ -195,9 +202,9 @@ export class RunLogs {
     { run, name }: LogTarget,
     { offset, limit }: LogRange,
   ): Promise<{ output: Buffer; end: number }> {
-    const end = (await this.files.size(run, FILES[name])) ?? 0;
+    const end = (await this.files.size(toLogFile(run, name))) ?? 0;
     if (offset >= end || limit === 0) return { output: Buffer.alloc(0), end };
-    const file = await this.files.get(run, FILES[name], { start: offset, end: offset + limit - 1 });
+    const file = await this.files.get(toLogFile(run, name), { start: offset, end: offset + limit - 1 });
     return { output: file ? await readBytes(file.content) : Buffer.alloc(0), end };
   }
 

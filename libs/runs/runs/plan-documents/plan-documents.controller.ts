@@ -1,6 +1,19 @@
 import { createGunzip } from 'node:zlib';
 import { pipeline, type Readable } from 'node:stream';
-import { Body, Controller, Get, Header, Headers, HttpCode, Param, Put, Req, Res, StreamableFile } from '@nestjs/common';
+import {
+  Body,
+  Controller,
+  Get,
+  Header,
+  Headers,
+  HttpCode,
+  Param,
+  Put,
+  Query,
+  Req,
+  Res,
+  StreamableFile,
+} from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { notFound, sql } from '#platform/kernel';
 import {
@@ -19,13 +32,15 @@ import { ReadRecorder, releaseOnceRecorded } from '#api/reads';
 import { checkContentLength, limitUpload, MIB, readBytes } from '#storage/blob-store';
 import { Database } from '#platform/postgres';
 import { getPhaseStatus, hasEnded } from '../logs/run-log.js';
+import { selectFence } from '../logs/run-logs.queries.js';
+import { parseFence } from '../runs/run-fence.js';
 import type { LinkRecipient } from '../runs/run-logs.links.js';
 import type { PlanOutputRead } from '../reads.events.js';
 import { RunFiles, type PlanDocumentKind } from '../run-files/run.files.js';
 import { toRunId } from '../runs/runs.document.js';
 import { findRun } from '../runs/runs.queries.js';
 import { PlanDocumentLinks } from './plan-documents.links.js';
-import { PlanDocuments } from './plan-documents.service.js';
+import { PlanDocuments, toDocument } from './plan-documents.service.js';
 
 /** Bytes of an upload, which may be compressed. */
 const MAX_UPLOAD_BYTES = 24 * MIB;
@@ -35,6 +50,7 @@ type LinkedRun = {
   readonly id: string;
   readonly organization: string;
   readonly workspace: string;
+  readonly fence: number | null;
   /** For `requireAddressOfLink`. */
   readonly allowedRanges: readonly string[] | null;
 };
@@ -55,11 +71,12 @@ export class PlanDocumentsController {
   @HttpCode(204)
   async uploadSchemas(
     @Param('id') id: string,
+    @Query('fence') fence: unknown,
     @Body() content: Readable,
     @Headers('content-length') length: string | undefined,
     @CurrentActor() actor: Actor,
   ): Promise<void> {
-    const run = await this.documents.authorize(toRunId(id, 'plan'), actor);
+    const run = await this.documents.authorize(toRunId(id, 'plan'), parseFence(fence), actor);
     await this.documents.storeSchemas(run, await readDocument(content, length));
   }
 
@@ -68,11 +85,12 @@ export class PlanDocumentsController {
   @HttpCode(204)
   async uploadPlan(
     @Param('id') id: string,
+    @Query('fence') fence: unknown,
     @Body() content: Readable,
     @Headers('content-length') length: string | undefined,
     @CurrentActor() actor: Actor,
   ): Promise<void> {
-    const run = await this.documents.authorize(toRunId(id, 'plan'), actor);
+    const run = await this.documents.authorize(toRunId(id, 'plan'), parseFence(fence), actor);
     await this.documents.storePlan(run, await readDocument(content, length));
   }
 
@@ -145,12 +163,15 @@ export class PlanDocumentsController {
   async content(@Param('token') token: string, @Req() request: FastifyRequest): Promise<StreamableFile> {
     const { run: id, kind, recipient } = this.links.targetOf(token);
     const run = await this.database.row<LinkedRun>(sql`
-      select r.id, r.organization, r.workspace, ${selectRangesOfLink(sql.raw('r.organization'), {
-        type: sql`${recipient.type}::text`,
-        id: sql`${recipient.id}::text`,
-      })} as "allowedRanges" from runs r where r.id = ${id}`);
+      select r.id, r.organization, r.workspace, ${selectFence('plan')} as fence, ${selectRangesOfLink(
+        sql.raw('r.organization'),
+        {
+          type: sql`${recipient.type}::text`,
+          id: sql`${recipient.id}::text`,
+        },
+      )} as "allowedRanges" from runs r where r.id = ${id}`);
     if (run) requireAddressOfLink(run.allowedRanges, getClientAddress(request));
-    const file = run && (await this.files.get(id, kind));
+    const file = run && (await this.files.get(toDocument(run, kind)));
     if (!run || !file) throw notFound('The document is not here');
     const recorded = kind === 'json-output' ? this.recordContent(run, recipient, request) : Promise.resolve();
     const content = await releaseOnceRecorded(file.content, recorded);
@@ -166,7 +187,8 @@ export class PlanDocumentsController {
     const row = await findRun(this.database, actor, run);
     if (kind !== 'json-output-redacted') requirePermission(actor, 'read-plan-output', row);
     if (!hasEnded(getPhaseStatus('plan', row))) return void reply.status(204);
-    if ((await this.files.size(run, kind)) === null) throw notFound('The executor has not uploaded this document');
+    const document = toDocument({ id: run, fence: row.planExecution?.fence ?? null }, kind);
+    if ((await this.files.size(document)) === null) throw notFound('The executor has not uploaded this document');
     if (kind === 'json-output') {
       const data = { run, workspace: row.workspace, shown: 'link', linkOf: actor.id } as const;
       await this.reads.record<PlanOutputRead>(actor, row.organization, { type: 'PlanOutputDownloaded', data });

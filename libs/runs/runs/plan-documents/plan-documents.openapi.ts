@@ -9,12 +9,15 @@ import {
   signedLinkParameter,
 } from '#api/json-api/description';
 import { PLANS } from '../phases/phases.openapi.js';
+import { fenceParameter } from '../runs/runs.openapi.js';
 import { PlanDocumentsController } from './plan-documents.controller.js';
 
 const upload = {
+  query: { fence: fenceParameter },
   answer: describeEmpty(),
   refusals: {
-    conflict: 'The run is not `planning`, another document was uploaded, or `json-schema` is missing.',
+    conflict:
+      'The run is not `planning`, another document was uploaded, `json-schema` is missing, or the fence is not that of the newest claim.',
     unprocessable: 'The body is not a document that terraform writes, or the documents do not fit together.',
   },
 } satisfies Partial<OperationDescription>;

@@ -1,11 +1,16 @@
 import { sql, type Sql } from '#platform/kernel';
 import { CONFIGURATION_FILES } from '../configuration-versions/configuration-version.files.js';
-import { RUN_FILE_KINDS, RUN_FILES } from './run.files.js';
+import { LOG_FILES, PLAN_DOCUMENTS, RUN_FILES } from './run.files.js';
 
 /** Selects the keys of an organization's files: the current archives of configuration versions, and the files of runs. */
 export const selectOrganizationFiles = (organization: string): Sql => sql`
   select concat_ws('/', ${CONFIGURATION_FILES}::text, id, case when archive > 1 then 'archive-' || archive else 'archive' end) as key
     from configuration_versions where organization = ${organization}
   union all
-  select concat_ws('/', ${RUN_FILES}::text, r.id, kind)
-    from runs r cross join unnest(${RUN_FILE_KINDS}::text[]) as kind where r.organization = ${organization}`;
+  select concat_ws('/', ${RUN_FILES}::text, r.id, f.name)
+    from runs r
+   cross join lateral (
+     select unnest(${LOG_FILES}::text[]) as name
+      union all
+     select concat_ws('-', kind, r.plan_execution ->> 'fence') from unnest(${PLAN_DOCUMENTS}::text[]) as kind) f
+   where r.organization = ${organization}`;

@@ -4,15 +4,23 @@ import type { Follower } from '#storage/event-store';
 import type { RunEvent } from '../runs/run-event.js';
 import { RunFiles } from './run.files.js';
 
-/** Removes the files of runs with their workspaces. */
+type RunFileEvent = Extract<RunEvent, { type: 'RunCreated' | 'RunPlanRequeued' }>;
+
+/** Removes the files of runs with their workspaces, and the documents of plans whose executors are lost. */
 export const createRunFileSweeper = (blobs: BlobStore): Follower => {
   // Deletion needs no encryption key.
   const files = new RunFiles(blobs);
-  return createFileSweeper<Extract<RunEvent, { type: 'RunCreated' }>>({
+  return createFileSweeper<RunFileEvent>({
     name: 'run_file_sweeper',
     table: 'runs.kept_run_files',
     ownerEnds: 'WorkspaceDeleted' satisfies WorkspaceDeleted['type'],
-    on: { RunCreated: ({ workspace }, { stream }) => ({ stored: stream, owner: workspace }) },
-    remove: (run) => files.remove(run),
+    on: {
+      RunCreated: ({ workspace }, { stream }) => ({ stored: stream, owner: workspace }),
+      RunPlanRequeued: ({ fence }, { stream }) => ({ removed: `${stream} ${fence}` }),
+    },
+    remove: async (id) => {
+      const [run = '', fence] = id.split(' ');
+      await (fence === undefined ? files.remove(run) : files.removeDocuments(run, Number(fence)));
+    },
   });
 };

@@ -1,11 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { RandomIds } from '#platform/host';
 import type { TickingClock } from '../../../../test/support/clocks.js';
+import { waitForFollowers } from '../../../../test/support/event-log.js';
 import { getDetail } from '../../../../test/support/responses.js';
 import { runRequests, startRunSite } from '../../../../test/support/runs.js';
 import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
 import { expectStatus, makeAgentPool, makeAgentToken, makeRun, resource } from '../../../../test/support/seeds.js';
 import type { ApiResponse, ApiTestClient, TestServer } from '../../../../test/support/server.js';
+import { insertChunks } from '../logs/run-logs.queries.js';
+import { RunFiles } from '../run-files/run.files.js';
 import { createLostExecutorsJob } from './lost-executors.job.js';
 
 let server: TestServer;
@@ -197,6 +200,101 @@ describe('a lease', () => {
       expect.stringMatching(/^The executor builder stopped answering while it applied\./),
     );
     expectStatus(await report(run, 'applied', { fence: 2 }), 409);
+  });
+});
+
+describe('an upload', () => {
+  const planOf = (run: string): string => run.replace('run-', 'plan-');
+  const sendLog = (run: string, query: string, output: string): Promise<ApiResponse> =>
+    api.put(`/api/v2/plans/${planOf(run)}/log?${query}`, output);
+  const sendDocument = (run: string, query: string, kind: string, document: object): Promise<ApiResponse> =>
+    api.put(`/api/v2/plans/${planOf(run)}/${kind}${query}`, document);
+  const readLog = async (path: string): Promise<string> => {
+    const { attributes } = expectStatus(await server.get(`/api/v2/${path}`), 200).body.data;
+    return (await server.as(null).get(`${new URL(attributes['log-read-url'] as string).pathname}?offset=0`)).text;
+  };
+  const readSchemas = async (run: string): Promise<unknown> => {
+    const { headers } = expectStatus(await server.get(`/api/v2/plans/${planOf(run)}/json-schema`), 307);
+    return expectStatus(await server.as(null).get(headers.get('location') ?? ''), 200).body;
+  };
+  const schemas = (version: number) => ({
+    format_version: '1.0',
+    provider_schemas: { 'example.org/a/b': { resource_schemas: { b_thing: { version, block: {} } } } },
+  });
+  const listFiles = async (run: string): Promise<readonly string[]> => {
+    const keys = [];
+    for await (const { key } of server.runtime.blobs.list(`runs/${run}`)) keys.push(key);
+    return keys;
+  };
+
+  it('needs the fence of the newest claim, and a plan that is queued again begins its log and documents again', async () => {
+    const { agent, aRun } = await makeExecutor();
+    const run = await aRun();
+    await claimed(agent);
+    expectStatus(await sendLog(run, 'offset=0&fence=1', 'one'), 200);
+    expectStatus(await sendDocument(run, '?fence=1', 'json-schema', schemas(1)), 204);
+    await endLeases();
+    expect(await readLog(`plans/${planOf(run)}`)).toBe('');
+    await waitForFollowers(server.store, 'run_file_sweeper');
+    expect(await listFiles(run)).toEqual([]);
+    expectStatus(await sendLog(run, 'offset=3&fence=1', 'more'), 409);
+    await claimed(agent);
+    for (const query of ['offset=0&fence=1', 'offset=0', 'offset=0&fence=3']) {
+      expect(getDetail(expectStatus(await sendLog(run, query, 'one'), 409))).toMatch(/its executor has the fence 2/);
+    }
+    expectStatus(await sendLog(run, 'offset=0&fence=2', 'two'), 200);
+    expectStatus(await sendLog(run, 'offset=0&fence=1', 'two'), 409);
+    for (const query of ['?fence=1', '']) {
+      expectStatus(await sendDocument(run, query, 'json-schema', schemas(1)), 409);
+      expectStatus(await sendDocument(run, query, 'json-output', { format_version: '1.2' }), 409);
+    }
+    expectStatus(await sendDocument(run, '?fence=2', 'json-schema', schemas(2)), 204);
+    expectStatus(await report(run, 'planned', { fence: 2 }), 200);
+    expect(await readLog(`plans/${planOf(run)}`)).toBe('\u0002two\u0003');
+    expect(await readSchemas(run)).toEqual(schemas(2));
+  });
+
+  it('ends with its phase if the executor of an apply is lost', async () => {
+    const { agent, aRun } = await makeExecutor();
+    const run = await aRun({ 'auto-apply': true });
+    await claimed(agent);
+    expectStatus(await report(run, 'planned', { fence: 1, 'has-changes': true }), 200);
+    await claimed(agent);
+    const apply = run.replace('run-', 'apply-');
+    expectStatus(await api.put(`/api/v2/applies/${apply}/log?offset=0&fence=2`, 'half'), 200);
+    await endLeases();
+    expect(await readLog(`applies/${apply}`)).toBe('\u0002half\u0003');
+  });
+
+  it('stores nothing if the executor loses its claim meanwhile', async () => {
+    const { agent, aRun } = await makeExecutor();
+    const run = await aRun();
+    await claimed(agent);
+    const put = jest.spyOn(RunFiles.prototype, 'put').mockImplementationOnce(async function (this: RunFiles, ...args) {
+      await endLeases();
+      await waitForFollowers(server.store, 'run_file_sweeper');
+      await claimed(agent);
+      return this.put(...args);
+    });
+    expectStatus(await sendDocument(run, '?fence=1', 'json-schema', schemas(1)), 409);
+    put.mockRestore();
+    expect(await listFiles(run)).toEqual([]);
+    const chunk = { start: 0, number: 0, content: Buffer.from('x'), isJson: false, endsLine: false, isCut: false };
+    const target = { run, phase: planOf(run), name: 'plan' } as const;
+    const store = (fence: number) =>
+      insertChunks(server.database, target, fence, [{ ...chunk, encrypted: Buffer.from('x') }]);
+    expect(await store(1)).toBe(false);
+    expect(await store(2)).toBe(true);
+  });
+
+  it('is refused with a fence that is no number, or that nobody has', async () => {
+    const { aRun } = await makeExecutor();
+    const run = await aRun();
+    expectStatus(await sendLog(run, 'offset=0&fence=0', 'x'), 400);
+    expectStatus(await sendDocument(run, '?fence=one', 'json-schema', schemas(1)), 400);
+    expectStatus(await report(run, 'planning'), 200);
+    expectStatus(await sendLog(run, 'offset=0&fence=1', 'x'), 409);
+    expectStatus(await sendLog(run, 'offset=0', 'x'), 200);
   });
 });
 

@@ -61,8 +61,8 @@ export type RunEvent =
   | Message<'RunQueued', Record<never, never>>
   | Message<'RunStageReached', { stage: RunStage } & MessageData>
   | Message<'RunPlanStarted', StartData>
-  /** The executor of the plan is lost. Another one plans from the beginning. */
-  | Message<'RunPlanRequeued', { message: string }>
+  /** The executor with this fence is lost. Another one plans from the beginning. */
+  | Message<'RunPlanRequeued', { fence: number; message: string }>
   | Message<'RunPlanned', { hasChanges: boolean; resources: PlannedCounts } & MessageData>
   | Message<'RunPlannedAndFinished', Record<never, never>>
   | Message<'RunPlanSaved', Record<never, never>>

@@ -79,7 +79,7 @@ const start = (type: 'RunPlanStarted' | 'RunApplyStarted', fence: number): RunEv
   type,
   data: { message: null, execution: { ...executor, fence } },
 });
-const requeued: RunEvent = { type: 'RunPlanRequeued', data: { message: 'lost' } };
+const requeued: RunEvent = { type: 'RunPlanRequeued', data: { fence: 1, message: 'lost' } };
 const confirm: RunCommand = { type: 'ConfirmRun', data: { confirmedBy: alice } };
 const discard: RunCommand = { type: 'DiscardRun', data: {} };
 const cancel: RunCommand = { type: 'CancelRun', data: { forceCancelAvailableAt: AVAILABLE } };
@@ -253,7 +253,7 @@ describe('a claimed run', () => {
       .yields(start('RunPlanStarted', 2));
     given(...claimed, requeued, start('RunPlanStarted', 2))
       .when(report('planned', { fence: 1 }))
-      .refuses('conflict', 'its executor has the fence 2, and this report has 1');
+      .refuses('conflict', 'its executor has the fence 2, and this request has 1');
     given(...claimed, requeued, start('RunPlanStarted', 2))
       .when(expire(1))
       .yields();

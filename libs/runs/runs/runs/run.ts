@@ -11,6 +11,7 @@ import {
 } from '#platform/kernel';
 import type { PlannedCounts, RunEvent, RunExecution, RunStage } from './run-event.js';
 import { checkOptions } from './run-options.js';
+import { requireFence } from './run-fence.js';
 import { isForceCancelable, isPhaseClaimed, runEvolutions, type ExistingRun, type RunState } from './run-state.js';
 import {
   isActionAllowed,
@@ -86,17 +87,6 @@ const decideAfterChecks = (run: RunState): readonly RunEvent[] => {
   return run.autoApply ? [{ type: 'RunApplyQueued', data: {} }] : [];
 };
 
-/** Refuses reports about a claimed phase from anybody but the executor with the newest claim. */
-const requireFence = ({ fence }: RunProgress, run: ExistingRun): void => {
-  const expected = isPhaseClaimed(run) ? run.fence : null;
-  if (fence === expected) return;
-  const reason =
-    expected === null
-      ? `nobody has claimed it, so a report has no fence`
-      : `its executor has the fence ${expected}, and this report has ${fence ?? 'none'}`;
-  throw conflict(`Run is ${run.status}: ${reason}`);
-};
-
 const CLAIM_EVENTS: Partial<Readonly<Record<RunStatus, 'RunPlanStarted' | 'RunApplyStarted'>>> = {
   plan_queued: 'RunPlanStarted',
   apply_queued: 'RunApplyStarted',
@@ -118,11 +108,12 @@ const decideLostExecutor = (
 ): readonly RunEvent[] => {
   if (fence !== run.fence || !isPhaseClaimed(run) || !isExecuting(run.status)) return [];
   if (run.forceCancelAvailableAt !== null) return [{ type: 'RunCanceled', data: { message } }];
-  return [{ type: run.status === 'planning' ? 'RunPlanRequeued' : 'RunErrored', data: { message } }];
+  if (run.status !== 'planning') return [{ type: 'RunErrored', data: { message } }];
+  return [{ type: 'RunPlanRequeued', data: { fence, message } }];
 };
 
 const decideProgress = (progress: RunProgress, current: ExistingRun): readonly RunEvent[] => {
-  requireFence(progress, current);
+  requireFence(current.status, progress.fence, isPhaseClaimed(current) ? current.fence : null);
   const transitions = resolveReportedTransitions(current.status, progress.status);
   if (!transitions) throw conflict(`Run is ${current.status}: it cannot become ${progress.status}`);
   if (progress.status === 'canceled' && current.forceCancelAvailableAt === null) {

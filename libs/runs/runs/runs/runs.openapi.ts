@@ -24,6 +24,13 @@ import { nameTimestamp } from './runs.document.js';
 import { DECIDERS } from './runs.filter.js';
 import { RUN_INCLUDES } from './runs.include.js';
 
+/** The query parameter of uploads that `parseFence` reads. */
+export const fenceParameter = z
+  .int()
+  .min(1)
+  .optional()
+  .meta({ description: 'The fence of the lease. Required if the executor has claimed the phase.' });
+
 const statusTimestamps = z
   .strictObject(Object.fromEntries(RUN_STATUSES.map((status) => [nameTimestamp(status), timestamp().optional()])))
   .meta({
