@@ -60,7 +60,11 @@ export class PrivateHosts {
 
   /** Returns whether a request to this host may connect to this address. */
   permits(host: string, address: string): boolean {
-    if (isPublicAddress(address)) return true;
+    return isPublicAddress(address) || this.lists(host, address);
+  }
+
+  /** Returns whether an entry names this host, or contains this address. */
+  lists(host: string, address: string): boolean {
     const name = host.toLowerCase().replace(/\.$/, '');
     if (this.names.has(name) || this.domains.some((domain) => name.endsWith(domain))) return true;
     return this.networks.check(address, toFamily(address));
