@@ -39,6 +39,7 @@ const hasJava17 = (): boolean =>
 const PYTHON_CHECK = 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))';
 
 const PROGRAMS = {
+  bwrap: { packages: ['bubblewrap'], isInstalled: isOnPath('bwrap') },
   chromium: { packages: ['chromium-headless-shell'], isInstalled: () => findInstalledChromium() !== undefined },
   curl: { packages: ['curl', 'ca-certificates'], isInstalled: isOnPath('curl') },
   git: { packages: ['git'], isInstalled: isOnPath('git') },
@@ -54,6 +55,7 @@ const PROGRAMS = {
   mvn: { packages: ['maven'], isInstalled: isOnPath('mvn') },
   openssl: { packages: ['openssl'], isInstalled: isOnPath('openssl') },
   ps: { packages: ['procps'], isInstalled: isOnPath('ps') },
+  prlimit: { packages: ['util-linux'], isInstalled: isOnPath('prlimit') },
   python3: {
     packages: ['python3', 'python3-venv'],
     isInstalled: () => execute('python3', '-c', PYTHON_CHECK).status === 0,
@@ -67,6 +69,8 @@ export type ProgramName = keyof typeof PROGRAMS;
 
 /** The programs for a spec or for all specs that import a file, by the path of the file. */
 const NEEDS: Readonly<Record<string, readonly ProgramName[]>> = {
+  // Other systems have no namespaces, and the tests only check what the executor says about that.
+  'apps/executor/src/sandbox/find-sandbox.ts': process.platform === 'linux' ? ['bwrap', 'prlimit'] : [],
   'libs/platform/host/embedded-postgres/embedded-postgres.spec.ts': ['ps'],
   'libs/identity/workload-identities/exchange/pipelines.spec.ts': ['curl', 'jq'],
   'test/architecture/retired-words.ts': ['git'],

@@ -25,9 +25,10 @@ it('refuses a program that does not exist', async () => {
 
 /** A command whose child ends when the command has received SIGINT. The child reports a SIGINT of its own. */
 const COMMAND_WITH_CHILD = `
-  const child = require('child_process').spawn('/bin/sh',
-    ['-c', 'trap "echo child interrupted" INT; echo ready; read line; echo end'], { stdio: ['pipe', 'inherit', 'inherit'] });
-  process.on('SIGINT', () => { console.log('interrupted'); child.stdin.end('stop'); });`;
+  let child;
+  process.on('SIGINT', () => { console.log('interrupted'); child.stdin.end('stop'); });
+  child = require('child_process').spawn('/bin/sh',
+    ['-c', 'trap "echo child interrupted" INT; echo ready; read line; echo end'], { stdio: ['pipe', 'inherit', 'inherit'] });`;
 
 it('sends one SIGINT to the command only', async () => {
   const command = await plainSandbox.start({

@@ -1,16 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { getErrorCode } from '#platform/kernel';
 import type { Sandbox, SandboxCommand, SandboxedProcess } from './sandbox.js';
-
-/** Sends a signal to a process, or with a negative id to a process group, unless it has ended. */
-const sendSignal = (id: number, signal: NodeJS.Signals): void => {
-  try {
-    process.kill(id, signal);
-  } catch (error) {
-    if (getErrorCode(error) !== 'ESRCH') throw error;
-  }
-};
+import { sendSignal } from './signals.js';
 
 const start = async ({ argv, workingDirectory, environment, seconds }: SandboxCommand): Promise<SandboxedProcess> => {
   const [program, ...parameters] = argv;

@@ -14,7 +14,7 @@ export type SandboxCommand = {
   readonly argv: readonly [program: string, ...parameters: string[]];
   /** An absolute path that the command sees. */
   readonly workingDirectory: string;
-  /** The whole environment. The sandbox adds `HOME`, `PATH` if it is missing, and the variables of its proxy. */
+  /** The whole environment. A sandbox adds the variables of its proxy, and `HOME` and `PATH` if they are missing. */
   readonly environment: Readonly<Record<string, string>>;
   /** The disk limit counts the writable ones. */
   readonly mounts: readonly SandboxMount[];
@@ -22,7 +22,7 @@ export type SandboxCommand = {
   readonly seconds: number;
 };
 
-/** What a run may use. `docs/how-to/run-an-executor.md` says which limit holds on which machine. */
+/** What a run may use. `docs/how-to/isolate-runs.md` says which limit holds on which machine. */
 export type SandboxLimits = {
   /** Of all processes together. */
   readonly memoryBytes: number;
@@ -30,9 +30,9 @@ export type SandboxLimits = {
   readonly processes: number;
   /** Of all writable mounts together. */
   readonly diskBytes: number;
-  /** Of `/tmp`, of the home folder and of `/dev/shm`, each. They are in memory. */
+  /** Of `/tmp`, `/var/tmp`, `/dev/shm` and the home folder, each. They are in memory. */
   readonly temporaryBytes: number;
-  /** Processors, such as 1.5; null: all. */
+  /** Processors, such as 1.5; null: all. Only control groups limit them. */
   readonly processors: number | null;
 };
 
