@@ -239,10 +239,11 @@ describeSandbox?.('a command in a sandbox', () => {
   it('cannot fork without end, and does not stop its neighbour', async () => {
     const bomb = await start('echo ready; f() { f | f & }; f; wait; sleep 1000');
     await waitForOutput(bomb, 'ready');
-    expect(await run('for n in 1 2 3 4 5 6 7 8 9 10; do sleep 0 & done; wait; echo done')).toMatchObject({
-      output: 'done\n',
-    });
-    const result = await run('n=0; while [ $n -lt 100 ]; do sleep 1000 & n=$((n + 1)); done; echo all');
+    // Another run has another work folder.
+    const neighbour = { mounts: [], workingDirectory: '/' };
+    const fork = 'for n in 1 2 3 4 5 6 7 8 9 10; do sleep 0 & done; wait; echo done';
+    expect(await run(fork, neighbour)).toMatchObject({ output: 'done\n' });
+    const result = await run('n=0; while [ $n -lt 100 ]; do sleep 1000 & n=$((n + 1)); done; echo all', neighbour);
     expect(result).toMatchObject({ output: '', errors: expect.stringMatching(/fork/i) });
     bomb.kill();
     await bomb.exit;
