@@ -498,6 +498,18 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
     const answer = expectStatus(await world.owner.get(`${plan}/json-output`), 307);
     return { answer, id: run, meta: { workspace_id: workspace, shown: 'link', link_of: world.owner.id } };
   },
+  'run.read_job': async (world) => {
+    const { run } = await freshRun(world);
+    const agent = expectStatus(await world.agents.post(`${P}/agent-pools/${world.pool}/agents`), 201).body.data.id;
+    const claim = async () =>
+      expectStatus(await world.agents.post(`${P}/agents/${agent}/actions/claim`), 200).body.data;
+    let lease = await claim();
+    while (lease.id !== run) lease = await claim();
+    const { fence } = lease.attributes;
+    const body = resource('run-jobs', { fence, nonce: 'nonce-of-the-catalogue' });
+    const answer = expectStatus(await world.agents.post(`${P}/runs/${run}/job`, body), 200);
+    return { answer, id: run, meta: { phase: 'plan', fence }, accessor: world.pool };
+  },
   'run.apply': onRun('apply', planned),
   'run.discard': onRun('discard', planned),
   'run.cancel': onRun('cancel', () => Promise.resolve()),

@@ -3,10 +3,13 @@ import {
   bindTags,
   flatTags,
   idOfTag,
+  expectStatus,
   makeAgentPool,
+  makeAgentToken,
   makeConfigurationVersion,
   makeMember,
   makeOrganization,
+  makeRemotePool,
   makeRun,
   makeTeam,
   makeToken,
@@ -281,6 +284,23 @@ describe('a command', () => {
   ])('takes at most two round trips to create %s', async (_, path, body) => {
     const { status, roundTrips } = await counted(() => server.post(path, body));
     expect({ status, tooMany: roundTrips > 2 ? roundTrips : null }).toEqual({ status: 201, tooMany: null });
+  });
+
+  it('takes three round trips to read the job of a run, with all variables', async () => {
+    const pool = await makeRemotePool(server, 'acme', 'executors');
+    const agents = server.as(await makeAgentToken(server, pool));
+    const agent = expectStatus(await agents.post(`/api/v2/agent-pools/${pool}/agents`), 201).body.data.id;
+    const workspace = await makeWorkspace(server, 'acme', 'claimed');
+    await makeConfigurationVersion(server, workspace);
+    const run = await makeRun(server, workspace);
+    const claim = async () => expectStatus(await agents.post(`/api/v2/agents/${agent}/actions/claim`), 200).body.data;
+    let lease = await claim();
+    while (lease.id !== run) lease = await claim();
+    const job = resource('run-jobs', { fence: lease.attributes.fence, nonce: 'nonce-of-the-executor' });
+    // Reads the run, reads the variables, appends.
+    const read = () => counted(() => agents.post(`/api/v2/runs/${run}/job`, job));
+    expect(await read()).toMatchObject({ status: 200, roundTrips: 3 });
+    expect(await read()).toMatchObject({ status: 200, roundTrips: 3 });
   });
 
   it('takes two round trips for variables, including sensitive values in the vault', async () => {

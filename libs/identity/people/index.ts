@@ -87,6 +87,7 @@ export {
   prepareNewToken,
   selectOwnedTokens,
   type IssuedToken,
+  type NewToken,
   type OwnedToken,
   type RestrictionInput,
   type TokenDestruction,

@@ -3543,6 +3543,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/runs/{id}/job': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Read what a phase of a run needs
+     * @description For executors, with the token of the pool, after a claim. The first nonce of a claim counts: the same nonce gets the answer again, with another token of the run.
+     */
+    post: operations['readRunJob'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/plans/{id}/log': {
     parameters: {
       query?: never;
@@ -6999,6 +7019,16 @@ export interface components {
           'auto-queue-runs'?: boolean | null;
           speculative?: boolean | null;
           provisional?: boolean | null;
+        };
+        relationships?: unknown;
+      };
+    };
+    ReadRunJobBody: {
+      data: {
+        type?: ('run-jobs' | '') | null;
+        attributes: {
+          fence: number;
+          nonce: string;
         };
         relationships?: unknown;
       };
@@ -12093,6 +12123,105 @@ export interface components {
       data: components['schemas']['ConfigurationVersion'];
       /** @example [] */
       included?: components['schemas']['AnyResource'][];
+    };
+    RunJobDocument: {
+      data: components['schemas']['RunJob'];
+    };
+    /** @description Everything that an executor needs for the plan or the apply of a run, with secrets. It has the id of the run. */
+    RunJob: {
+      /** @example run-6mKd9TzPq3XvLcB8 */
+      id: string;
+      /** @constant */
+      type: 'run-jobs';
+      attributes: {
+        'allow-config-generation': boolean;
+        /**
+         * @description A signed link, valid for 15 minutes. It needs no token.
+         * @example https://cadastre.example.com/api/v2/configuration-versions/download/WyJjd…
+         */
+        'configuration-download-url': string;
+        /** @example cv-2tLmB7xYc4NwQ9rS */
+        'configuration-version-id': string;
+        /** @description The environment variables of people, and those that describe the run. */
+        environment: {
+          /** @example AWS_REGION */
+          key: string;
+          /** @example eu-west-1 */
+          value: string;
+          /** @description Whether the executor must hide the value in logs and messages. */
+          sensitive: boolean;
+        }[];
+        /** @example 1 */
+        fence: number;
+        /**
+         * @description Addresses of the actions that the run invokes.
+         * @example []
+         */
+        'invoke-action-addrs': string[];
+        'is-destroy': boolean;
+        /** @example acme */
+        'organization-name': string;
+        /** @enum {string} */
+        phase: 'plan' | 'apply';
+        /** @example Default Project */
+        'project-name': string;
+        refresh: boolean;
+        'refresh-only': boolean;
+        /**
+         * @description Addresses of the resources that the run replaces.
+         * @example []
+         */
+        'replace-addrs': string[];
+        /**
+         * @description A new token of the run.
+         * @example …
+         */
+        'run-token': string;
+        /**
+         * @description The seconds between two uploads of the state while it changes.
+         * @example 20
+         */
+        'snapshot-interval-seconds': number;
+        /**
+         * @description The private key of the workspace.
+         * @example -----BEGIN OPENSSH PRIVATE KEY-----…
+         */
+        'ssh-key': string | null;
+        /**
+         * @description The current state, for requests with the token of the run; null if the workspace has none.
+         * @example https://cadastre.example.com/api/v2/state-versions/sv-9sVb3KqTm6WxDf2L/download
+         */
+        'state-download-url': string | null;
+        'structured-run-output-enabled': boolean;
+        /**
+         * @description Addresses of the resources to which the run is limited.
+         * @example []
+         */
+        'target-addrs': string[];
+        /** @example 1.13.0 */
+        'terraform-version': string;
+        /**
+         * @description The seconds that the phase may take.
+         * @example 7200
+         */
+        'time-limit-seconds': number;
+        /** @description One value for each input variable. An HCL expression if `hcl` is true. */
+        variables: {
+          /** @example region */
+          key: string;
+          /** @example "eu-west-1" */
+          value: string;
+          hcl: boolean;
+          /** @description Whether the executor must hide the value in logs and messages. */
+          sensitive: boolean;
+        }[];
+        /** @example environments/production */
+        'working-directory': string | null;
+        /** @example ws-7hQ2vXbN4kTgYw3D */
+        'workspace-id': string;
+        /** @example network */
+        'workspace-name': string;
+      };
     };
     ApplyDocument: {
       data: components['schemas']['Apply'];
@@ -37925,6 +38054,94 @@ export interface operations {
       408: components['responses']['RequestTimeout'];
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  readRunJob: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the run. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "run-jobs",
+         *         "attributes": {
+         *           "fence": 1,
+         *           "nonce": "kR8vQ2mXt5LcW9nB"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['ReadRunJobBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RunJobDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      /** @description The fence is not that of the newest claim, or another process has read the job. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "The fence is not that of the newest claim, or another process has read the job."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description An attribute is not valid, or the values of all variables have more than 16 MiB. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute is not valid, or the values of all variables have more than 16 MiB."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

@@ -847,6 +847,13 @@ type EventSchemas = {
       fence: number;
       message: string;
     };
+    /** cadastre.RunJobRead.v1 */
+    RunJobRead: {
+      /** @enum {string} */
+      phase: 'plan' | 'apply';
+      fence: number;
+      nonceHash: string;
+    };
     /** cadastre.RunPlanned.v1 */
     RunPlanned: {
       hasChanges: boolean;
@@ -1741,6 +1748,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   RunStageReached: 1,
   RunPlanStarted: 2,
   RunPlanRequeued: 1,
+  RunJobRead: 1,
   RunPlanned: 1,
   RunPlannedAndFinished: 1,
   RunPlanSaved: 1,

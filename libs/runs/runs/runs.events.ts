@@ -91,6 +91,11 @@ export const runEvents = defineEvents(
       live: 'changed',
       history: requeuePlan,
     },
+    RunJobRead: {
+      schema: z.strictObject({ phase: z.enum(['plan', 'apply']), fence: z.int(), nonceHash: z.string() }),
+      audit: { action: 'read_job', meta: ({ phase, fence }) => ({ phase, fence }) },
+      live: { unsent: 'no document shows it' },
+    },
     RunPlanned: {
       schema: z.strictObject({ hasChanges: z.boolean(), resources: counts, message }),
       audit: progress,

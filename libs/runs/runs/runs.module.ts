@@ -3,6 +3,8 @@ import { CqrsModule } from '@nestjs/cqrs';
 import type { EncryptionKeys } from '#platform/encryption';
 import { Clock } from '#platform/kernel';
 import { defineAggregate, EventStore, toProjection, type ModuleDefinition } from '#storage/event-store';
+import { Database } from '#platform/postgres';
+import { Vault } from '#storage/vault';
 import { EncryptedBlobs, SignedLinks, type BlobStore } from '#storage/blob-store';
 import { CurrentRuns } from '#workspaces/workspaces';
 import { configurationVersion, configurationVersionEvents } from './configuration-versions/configuration-version.js';
@@ -34,6 +36,11 @@ import { RunStatisticsController } from './statistics/run-statistics.controller.
 import { ExecutorWaits } from './run-leases/executor-waits.service.js';
 import { RunLeasesController } from './run-leases/run-leases.controller.js';
 import { RunTokensController } from './run-tokens/run-tokens.controller.js';
+import { jobValues } from './jobs/job-values.projection.js';
+import { JOB_VALUES_PURPOSE, JobValuesStore } from './jobs/job-values.service.js';
+import { RunJobRenderer } from './jobs/run-jobs.renderer.js';
+import { RunJobs } from './jobs/run-jobs.service.js';
+import { RunJobsController } from './jobs/run-jobs.controller.js';
 import { RunLogLinks } from './runs/run-logs.links.js';
 import { LOGS_PURPOSE, RunLogs } from './logs/run-logs.service.js';
 import { RunLogsController } from './logs/run-logs.controller.js';
@@ -58,6 +65,7 @@ export const runsDefinition: ModuleDefinition = {
   projections: [
     toProjection(runSecrets),
     toProjection(runTokens),
+    toProjection(jobValues),
     toProjection(runs),
     toProjection(runLogChunks),
     toProjection(configurationVersions),
@@ -76,9 +84,13 @@ export const runsDefinition: ModuleDefinition = {
       organizationExport: { without: 'a follower fills it from the events' },
     },
     { table: 'runs.log_chunks', backup: 'rows', organizationExport: 'rows' },
+    { table: 'runs.job_values', backup: 'rows', organizationExport: 'rows' },
     { table: 'runs.leases', backup: 'empty', because: 'executors must claim runs again after a restore' },
   ],
-  encryptedColumns: [{ table: 'runs.log_chunks', id: 'id', column: 'content', purpose: LOGS_PURPOSE }],
+  encryptedColumns: [
+    { table: 'runs.log_chunks', id: 'id', column: 'content', purpose: LOGS_PURPOSE },
+    { table: 'runs.job_values', id: 'run', column: 'content', purpose: JOB_VALUES_PURPOSE },
+  ],
   selectOrganizationFiles,
 };
 
@@ -114,6 +126,7 @@ const CONTROLLERS = [
   PlanDocumentsController,
   PlansController,
   RunEventsController,
+  RunJobsController,
   RunLogsController,
   RunStatisticsController,
   RunLeasesController,
@@ -126,6 +139,7 @@ const SERVICES = [
   ConfigurationUploads,
   ConfigurationVersionsHandler,
   ExecutorWaits,
+  RunJobs,
   RunRenderer,
   RunsHandler,
   PlanDocuments,
@@ -149,6 +163,21 @@ const provideLinks = ({ encryptionKeys, publicUrl }: RunsOptions): readonly Prov
   ];
 };
 
+/** Provides what the jobs of executors need. */
+const provideJobs = ({ encryptionKeys, publicUrl }: RunsOptions): readonly Provider[] => [
+  {
+    provide: JobValuesStore,
+    useFactory: (database: Database, vault: Vault, variables: RunVariables) =>
+      new JobValuesStore({ database, encryptionKeys, vault, variables }),
+    inject: [Database, Vault, RunVariables],
+  },
+  {
+    provide: RunJobRenderer,
+    useFactory: (configurations: ConfigurationLinks) => new RunJobRenderer(publicUrl, configurations),
+    inject: [ConfigurationLinks],
+  },
+];
+
 @Module({})
 export class RunsModule {
   static with(options: RunsOptions): DynamicModule {
@@ -171,6 +200,7 @@ export class RunsModule {
         { provide: RunFiles, useValue: new RunFiles(encrypted) },
         { provide: CurrentRuns, useExisting: RunRenderer },
         RunVariables,
+        ...provideJobs(options),
       ],
       exports: [CurrentRuns],
     };

@@ -127,6 +127,7 @@ export const runs: Projection<RunEvent | RunOwnerDeleted> = {
     RunStageReached: ({ stage, message }, event) => setStatus(stage, event, { message }),
     RunPlanStarted: startPhase('planning', 'plan_execution'),
     RunPlanRequeued: requeuePlan,
+    RunJobRead: null,
     RunPlanned: ({ hasChanges, resources, message }, event) =>
       setStatus('planned', event, {
         set: sql`, has_changes = ${hasChanges}, planned = ${sql.json(resources)}`,

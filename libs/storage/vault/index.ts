@@ -1,2 +1,2 @@
-export { buildSecretDeletion, selectEncryptedSecret, Vault } from './vault.js';
+export { buildSecretDeletion, selectEncryptedBytes, selectEncryptedSecret, Vault } from './vault.js';
 export { VaultModule, vaultDefinition } from './vault.module.js';

@@ -57,6 +57,10 @@ export class Vault {
 export const selectEncryptedSecret = (id: Sql): Sql =>
   sql`(select encode(secret.sealed, 'base64') from vault.secrets secret where secret.id = ${id})`;
 
+/** Returns an SQL expression for the size of the encrypted secret, which Postgres knows without reading it. */
+export const selectEncryptedBytes = (id: Sql): Sql =>
+  sql`(select octet_length(secret.sealed) from vault.secrets secret where secret.id = ${id})`;
+
 /**
  * Returns a statement that deletes the secrets with these ids, for projections without tables. `ids` is a list of
  * values or a query.

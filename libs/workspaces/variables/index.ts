@@ -1,1 +1,6 @@
 export { VariablesModule, variablesDefinition } from './variables.module.js';
+export {
+  listCandidatesForRun,
+  selectBytesForRun,
+  type RunVariableCandidate,
+} from './variables/variables-of-runs.queries.js';

@@ -272,6 +272,15 @@ const actions: readonly MatrixRow[] = [
     },
   })),
   {
+    route: 'POST /runs/:id/job',
+    about: { ...run, scope: inAcme },
+    demands: ['execute-run'],
+    // Nobody has claimed the run.
+    status: 409,
+    trail: [],
+    body: resource('run-jobs', { fence: 1, nonce: 'nonce-of-the-matrix' }),
+  },
+  {
     route: 'POST /runs/:id/actions/renew-lease',
     about: { ...ofFreshRun('run'), scope: inAcme },
     demands: ['execute-run'],

@@ -22,7 +22,10 @@ import { listRunsAhead, loadRunForCommand, selectRunById, type RunForCommand, ty
 export const getNewState = (write: StreamWrite): RunState => write.snapshot?.state as RunState;
 
 /** A command that changes the status of an existing run. */
-type RunStatusCommand = Exclude<RunCommand, { type: 'CreateRun' | 'QueueRun' | 'ExpireLease' | 'CommentRun' }>;
+type RunStatusCommand = Exclude<
+  RunCommand,
+  { type: 'CreateRun' | 'QueueRun' | 'ExpireLease' | 'ReadJob' | 'CommentRun' }
+>;
 
 /** The decided write to the run's stream, and the stream as it was before. */
 type DecidedRun = { readonly row: RunForCommand; readonly loaded: LoadedStream<RunState>; readonly write: StreamWrite };

@@ -1,4 +1,5 @@
 import type { Message, Principal, Timestamp } from '#platform/kernel';
+import type { PhaseName } from './phases.js';
 import type { RunOptions } from './run-options.js';
 import type { RunStatus } from './run-status.js';
 
@@ -63,6 +64,8 @@ export type RunEvent =
   | Message<'RunPlanStarted', StartData>
   /** The executor with this fence is lost. Another one plans from the beginning. */
   | Message<'RunPlanRequeued', { fence: number; message: string }>
+  /** The executor of the phase has what it needs for it. The first nonce of a claim counts; the log has its hash. */
+  | Message<'RunJobRead', { phase: PhaseName; fence: number; nonceHash: string }>
   | Message<'RunPlanned', { hasChanges: boolean; resources: PlannedCounts } & MessageData>
   | Message<'RunPlannedAndFinished', Record<never, never>>
   | Message<'RunPlanSaved', Record<never, never>>

@@ -16,6 +16,8 @@ export type ExistingRun = {
   readonly fence: number;
   /** Whether the executor of the last phase that began has claimed it. */
   readonly isClaimed: boolean;
+  /** The hash of the nonce with which the executor of the claim has read its job; null until then. */
+  readonly jobNonce: string | null;
   /** Null until a user asks the executor to stop. */
   readonly forceCancelAvailableAt: Timestamp | null;
 };
@@ -80,6 +82,7 @@ const startPhase =
     updateRun(state, {
       status: STATUS_AFTER[event],
       isClaimed: execution !== null,
+      jobNonce: null,
       ...(execution ? { fence: execution.fence } : {}),
     });
 
@@ -96,12 +99,14 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
     hasChanges: false,
     fence: 0,
     isClaimed: false,
+    jobNonce: null,
     forceCancelAvailableAt: null,
   }),
   RunQueued: setStatusAfter('RunQueued'),
   RunStageReached: ({ stage }, state) => updateRun(state, { status: stage }),
   RunPlanStarted: startPhase('RunPlanStarted'),
   RunPlanRequeued: setStatusAfter('RunPlanRequeued'),
+  RunJobRead: ({ nonceHash }, state) => updateRun(state, { jobNonce: nonceHash }),
   RunPlanned: ({ hasChanges }, state) => updateRun(state, { status: STATUS_AFTER.RunPlanned, hasChanges }),
   RunPlannedAndFinished: setStatusAfter('RunPlannedAndFinished'),
   RunPlanSaved: setStatusAfter('RunPlanSaved'),

@@ -244,6 +244,36 @@ describe('a claimed run', () => {
       .refuses('conflict', 'nobody has claimed it');
   });
 
+  it('gives its job to the first nonce of each claim', () => {
+    const read = (fence: number, nonceHash: string): RunCommand => ({ type: 'ReadJob', data: { fence, nonceHash } });
+    const wasRead = (phase: 'plan' | 'apply', fence: number): RunEvent => ({
+      type: 'RunJobRead',
+      data: { phase, fence, nonceHash: 'one' },
+    });
+    given(...claimed)
+      .when(read(1, 'one'))
+      .yields(wasRead('plan', 1));
+    given(...claimed, wasRead('plan', 1))
+      .when(read(1, 'one'))
+      .yields();
+    given(...claimed, wasRead('plan', 1))
+      .when(read(1, 'two'))
+      .refuses('conflict', 'Run is planning: its job was read with another nonce');
+    given(...claimed, wasRead('plan', 1), requeued, start('RunPlanStarted', 2))
+      .when(read(2, 'one'))
+      .yields(wasRead('plan', 2));
+    given(...toApply, start('RunApplyStarted', 2))
+      .when(read(2, 'one'))
+      .yields(wasRead('apply', 2));
+    given(...toApply, start('RunApplyStarted', 2))
+      .when(read(1, 'one'))
+      .refuses('conflict', 'its executor has the fence 2');
+    given(...claimed, planned())
+      .when(read(1, 'one'))
+      .refuses('conflict', 'Run is planned: it has no job');
+    given(created(), queued, planning).when(read(1, 'one')).refuses('conflict', 'nobody has claimed it');
+  });
+
   it('is planned again if its executor is lost', () => {
     given(...claimed)
       .when(expire(1))

@@ -10,6 +10,7 @@ import {
   type Timestamp,
 } from '#platform/kernel';
 import type { PlannedCounts, RunEvent, RunExecution, RunStage } from './run-event.js';
+import type { PhaseName } from './phases.js';
 import { checkOptions } from './run-options.js';
 import { requireFence } from './run-fence.js';
 import { isForceCancelable, isPhaseClaimed, runEvolutions, type ExistingRun, type RunState } from './run-state.js';
@@ -42,6 +43,8 @@ export type RunCommand =
   | Message<'ClaimRun', Omit<RunExecution, 'fence'>>
   /** The executor that has claimed the run has not renewed its lease. */
   | Message<'ExpireLease', { fence: number; message: string }>
+  /** The executor of the claimed phase reads what it needs. */
+  | Message<'ReadJob', { fence: number; nonceHash: string }>
   | Message<'ReportProgress', RunProgress>
   | Message<'ConfirmRun', { confirmedBy: Principal }>
   | Message<'DiscardRun', Record<never, never>>
@@ -112,6 +115,18 @@ const decideLostExecutor = (
   return [{ type: 'RunPlanRequeued', data: { fence, message } }];
 };
 
+const CLAIMED_PHASE: Partial<Readonly<Record<RunStatus, PhaseName>>> = { planning: 'plan', applying: 'apply' };
+
+const decideJobRead = ({ fence, nonceHash }: DataOf<RunCommand, 'ReadJob'>, run: ExistingRun): readonly RunEvent[] => {
+  requireFence(run.status, fence, isPhaseClaimed(run) ? run.fence : null);
+  const phase = CLAIMED_PHASE[run.status];
+  if (!phase) throw conflict(`Run is ${run.status}: it has no job`);
+  if (run.jobNonce === null) return [{ type: 'RunJobRead', data: { phase, fence, nonceHash } }];
+  // An executor that got no response sends the same nonce again.
+  if (run.jobNonce === nonceHash) return [];
+  throw conflict(`Run is ${run.status}: its job was read with another nonce`);
+};
+
 const decideProgress = (progress: RunProgress, current: ExistingRun): readonly RunEvent[] => {
   requireFence(current.status, progress.fence, isPhaseClaimed(current) ? current.fence : null);
   const transitions = resolveReportedTransitions(current.status, progress.status);
@@ -160,6 +175,7 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
   }),
   ClaimRun: whenRunExists(decideClaim),
   ExpireLease: whenRunExists(decideLostExecutor),
+  ReadJob: whenRunExists(decideJobRead),
   ReportProgress: whenRunExists(decideProgress),
   ConfirmRun: whenRunExists((data, run) => {
     requireActionAllowed(run, 'apply');
@@ -185,7 +201,7 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
 };
 
 export const run: Decider<RunState, RunCommand, RunEvent> = {
-  version: 2,
+  version: 3,
   initial: { status: 'absent' },
   decide: decisions,
   evolve: runEvolutions,

@@ -19,7 +19,7 @@ export class RunVariables {
   }
 
   /** Decrypts the values of a run's row. */
-  of({ id, encryptedVariables }: RunRow): readonly RunVariable[] {
+  of({ id, encryptedVariables }: Pick<RunRow, 'id' | 'encryptedVariables'>): readonly RunVariable[] {
     return encryptedVariables === null ? [] : (JSON.parse(this.vault.decrypt(id, encryptedVariables)) as RunVariable[]);
   }
 }

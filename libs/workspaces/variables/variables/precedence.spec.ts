@@ -23,6 +23,7 @@ const WEAKEST_FIRST: readonly VariableCandidate[] = [
   from('z', 'projects', 'project'),
   from('z', 'workspaces', 'project'),
   own,
+  { key: 'region', category: 'terraform', source: 'run' },
   from('z', 'workspaces', 'project', true),
   from('z', 'projects', 'project', true),
   from('z', 'workspaces', 'organization', true),

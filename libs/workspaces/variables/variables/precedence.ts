@@ -8,14 +8,17 @@ export type VariableSetSource = {
   readonly name: string;
 };
 
-/** `source` is null for the workspace's own variable. */
+const RUN = 'run';
+const OWN = 'own';
+
+/** Where a variable comes from: a set, the run itself, or null for the workspace. */
+type VariableSource = VariableSetSource | typeof RUN | null;
+
 export type VariableCandidate = {
   readonly key: string;
   readonly category: VariableCategory;
-  readonly source: VariableSetSource | null;
+  readonly source: VariableSource;
 };
-
-const OWN = 'own';
 
 /** From the strongest to the weakest, as the vendor documents it for runs. */
 const ORDER: readonly string[] = [
@@ -24,6 +27,7 @@ const ORDER: readonly string[] = [
   'priority organization workspaces',
   'priority project projects',
   'priority project workspaces',
+  RUN,
   OWN,
   'project workspaces',
   'project projects',
@@ -32,14 +36,20 @@ const ORDER: readonly string[] = [
   'organization global',
 ];
 
-const getRank = (source: VariableSetSource | null): number =>
-  ORDER.indexOf(source ? `${source.priority ? 'priority ' : ''}${source.ownedBy} ${source.scope}` : OWN);
+const isSet = (source: VariableSource): source is VariableSetSource => source !== null && source !== RUN;
+
+const getRank = (source: VariableSource): number =>
+  ORDER.indexOf(
+    isSet(source) ? `${source.priority ? 'priority ' : ''}${source.ownedBy} ${source.scope}` : (source ?? OWN),
+  );
+
+const getName = (source: VariableSource): string => (isSet(source) ? source.name : '');
 
 /**
  * Compares sets of equal rank: the name that is first by Unicode code points wins. The byte order of UTF-8 is the same.
  */
-const compareByName = (one: VariableSetSource | null, second: VariableSetSource | null): number =>
-  Buffer.compare(Buffer.from(one?.name ?? ''), Buffer.from(second?.name ?? ''));
+const compareByName = (one: VariableSource, second: VariableSource): number =>
+  Buffer.compare(Buffer.from(getName(one)), Buffer.from(getName(second)));
 
 /** Returns the candidates of each key and category in the order of the candidates, and of these the strongest first. */
 const groupByStrength = <C extends VariableCandidate>(candidates: readonly C[]): readonly (readonly C[])[] =>

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
 import { expectStatus, makeOrganization, makeWorkspace, resource } from '../../../../test/support/seeds.js';
+import { readDatabase, recordLogLines } from '../../../../test/support/leaks.js';
 import { readWholeLog } from '../../../../test/support/event-log.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../../../../test/support/server.js';
 import {
@@ -26,34 +27,16 @@ let server: TestServer;
 let organization: string;
 let workspace: string;
 const answers: ApiResponse[] = [];
-const logged: string[] = [];
+let logged: readonly string[];
 
 const recordAnswer = async (answer: Promise<ApiResponse>, status: number): Promise<ApiResponse> => {
   answers.push(await answer);
   return expectStatus(await answer, status);
 };
 
-/** Returns every row of every table in the database as text, the tables of the log included. */
-const readDatabase = async (): Promise<{ table: string; text: string }[]> => {
-  const tables = await server.database.rows<{ name: string }>(sql`
-    select format('%I.%I', schemaname, tablename) as name from pg_tables
-     where schemaname not in ('pg_catalog', 'information_schema')`);
-  const texts = tables.map(async ({ name }) => {
-    const rows = await server.database.rows<{ text: string }>(sql.raw(`select t::text as text from ${name} t`));
-    return rows.map(({ text }) => ({ table: name, text }));
-  });
-  return (await Promise.all(texts)).flat();
-};
-
 beforeAll(async () => {
   server = await startTestServer({ followers: true, env: { LOG_LEVEL: 'fatal' } });
-  const { logger } = server.runtime;
-  for (const level of ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const) {
-    jest.spyOn(logger, level).mockImplementation((...parts: unknown[]) => {
-      const texts = parts.map((part) => (part instanceof Error ? [part.stack, Object.entries(part)] : part));
-      logged.push(`${level} ${JSON.stringify(texts)}`);
-    });
-  }
+  logged = recordLogLines(server);
   organization = (await makeOrganization(server, 'acme')).id;
   workspace = await makeWorkspace(server, 'acme', 'one');
 });
@@ -103,7 +86,7 @@ describe('a secret', () => {
   });
 
   it('is not readable in any table, nor in the log, which goes to Kafka', async () => {
-    const rows = await readDatabase();
+    const rows = await readDatabase(server);
     const tables = new Set(rows.map(({ table }) => table));
     expect([...tables]).toEqual(
       expect.arrayContaining(['event_store.events', 'event_store.streams', 'vault.secrets', 'views.variables']),
@@ -131,7 +114,9 @@ describe('a secret', () => {
     const vars = `/api/v2/workspaces/${workspace}/vars`;
     const { id } = await makeVariable(server, vars, { key: 'late', value: 'shown-once' });
     expectStatus(await server.patch(`${vars}/${id}`, patchVariableBody({ sensitive: true })), 200);
-    const tables = (await readDatabase()).filter(({ text }) => text.includes('shown-once')).map(({ table }) => table);
+    const tables = (await readDatabase(server))
+      .filter(({ text }) => text.includes('shown-once'))
+      .map(({ table }) => table);
     expect(tables).toEqual(['event_store.events']);
   });
 });

@@ -168,7 +168,20 @@ export const selectSetsReaching = (workspace: Sql): Sql => sql`
   select s.id, t.kind from variable_set_targets t join variable_sets s on s.id = t.variable_set
    where t.target in (${workspace}.id, ${workspace}.project) and (s.project is null or s.project = ${workspace}.project)`;
 
-type EffectiveCandidate = VariableRow & { readonly source: VariableSetSource | null };
+export type EffectiveCandidate = VariableRow & { readonly source: VariableSetSource | null };
+
+/** Selects the variables of a workspace, the row `owner`, and of the sets that apply to it, with their sources. */
+export const selectCandidates = (owner: string): Sql => {
+  const applicableSets = sql`
+    select s.*, r.scope from (${selectSetsReaching(sql.raw(owner))}) r join variable_sets s on s.id = r.id`;
+  return sql`
+    select ${COLUMNS}, null::jsonb as source ${FROM} where v.owner = ${sql.raw(owner)}.id
+     union all
+    select ${COLUMNS},
+           jsonb_build_object('scope', s.scope, 'priority', s.priority, 'name', s.name,
+                              'ownedBy', case when s.project is null then 'organization' else 'project' end)
+      ${FROM} join (${applicableSets}) s on s.id = v.owner`;
+};
 
 /**
  * Returns the effective variables of a workspace, from its own variables and those of all sets that apply to it. With
@@ -180,20 +193,12 @@ export const listEffectiveVariables = async (
   workspace: string,
   { withOverridden }: { readonly withOverridden: boolean },
 ): Promise<OwnerInOrganization & { readonly variables: readonly VariableRow[] }> => {
-  const applicableSets = sql`
-    select s.*, r.scope from (${selectSetsReaching(sql.raw('owner'))}) r join variable_sets s on s.id = r.id`;
   const rows = await database.slowRows<ListRow<EffectiveCandidate, VariableOwnerRow>>(
     actor,
     sql`
     select owner.id as home, owner.type, owner.organization, owner.grants, candidate.*
       from ${selectReadableOwner(actor, { workspace })} owner
-      left join lateral (
-        select ${COLUMNS}, null::jsonb as source ${FROM} where v.owner = owner.id
-         union all
-        select ${COLUMNS},
-               jsonb_build_object('scope', s.scope, 'priority', s.priority, 'name', s.name,
-                                  'ownedBy', case when s.project is null then 'organization' else 'project' end)
-          ${FROM} join (${applicableSets}) s on s.id = v.owner) candidate on true
+      left join lateral (${selectCandidates('owner')}) candidate on true
      order by candidate.key, candidate.category`,
   );
   const owned = toOwner(requireVariablePermission(actor, 'read', rows[0]));

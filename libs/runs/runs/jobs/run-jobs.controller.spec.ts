@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '#platform/kernel';
+import { readWholeLog } from '../../../../test/support/event-log.js';
+import { readDatabase, recordLogLines } from '../../../../test/support/leaks.js';
+import { getDetail } from '../../../../test/support/responses.js';
+import { runRequests, startRunSite } from '../../../../test/support/runs.js';
+import {
+  expectStatus,
+  makeAgentPool,
+  makeAgentToken,
+  makeConfigurationVersion,
+  makeRun,
+  makeWorkspace,
+  reportBody,
+  resource,
+} from '../../../../test/support/seeds.js';
+import type { ApiResponse, ApiTestClient, TestServer } from '../../../../test/support/server.js';
+import { newStateVersion, pathOf, stateFile } from '../../../../test/support/state-file.js';
+import { makeSet, makeVariable, patchVariableBody } from '../../../../test/support/variables.js';
+
+let server: TestServer;
+let agents: ApiTestClient;
+let pool: string;
+let logged: readonly string[];
+
+beforeAll(async () => {
+  ({ server, agents, pool } = await startRunSite({ LOG_LEVEL: 'fatal' }));
+  logged = recordLogLines(server);
+});
+
+afterAll(() => server.close());
+
+const { aWorkspace, act, differences } = runRequests(() => ({ server, agents }));
+
+const NONCE = 'nonce-of-the-first-process';
+
+/** Registers an agent, which claims runs. */
+const register = async (): Promise<string> =>
+  expectStatus(await agents.post(`/api/v2/agent-pools/${pool}/agents`, resource('agents', { name: 'one' })), 201).body
+    .data.id as string;
+const claim = async (agent: string) =>
+  expectStatus(await agents.post(`/api/v2/agents/${agent}/actions/claim`), 200).body.data;
+
+const readJob = (run: string, attributes: object = {}, api: ApiTestClient = agents): Promise<ApiResponse> =>
+  api.post(`/api/v2/runs/${run}/job`, resource('run-jobs', { fence: 1, nonce: NONCE, ...attributes }));
+const jobOf = async (run: string, attributes: object = {}) =>
+  expectStatus(await readJob(run, attributes), 200).body.data.attributes;
+const finishPlan = async (run: string): Promise<void> => {
+  const planned = reportBody('planned', { fence: 1, 'has-changes': true });
+  expectStatus(await agents.post(`/api/v2/runs/${run}/progress`, planned), 200);
+};
+
+/** A run that an executor has claimed for its plan. */
+const aClaimedRun = async (workspace: string, attributes: object = {}): Promise<string> => {
+  const run = await makeRun(server, workspace, attributes);
+  expect((await claim(await register())).id).toBe(run);
+  return run;
+};
+
+const countReads = async (run: string): Promise<number> => {
+  const log = await readWholeLog(server.store);
+  return log.filter(({ type, stream }) => type === 'RunJobRead' && stream === run).length;
+};
+const countStored = async (run: string): Promise<number> =>
+  (await server.database.rows<{ run: string }>(sql`select run from runs.job_values where run = ${run}`)).length;
+
+const PRIVATE_KEY = '-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEA\n-----END OPENSSH PRIVATE KEY-----\n';
+
+const valuesOf = (list: readonly { key: string; value: string }[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(list.map(({ key, value }) => [key, value]));
+
+describe('the job of a plan', () => {
+  it('has everything that the executor needs', async () => {
+    const workspace = await makeWorkspace(server, 'acme', 'complete', {
+      'working-directory': 'live',
+      'terraform-version': '1.13.0',
+    });
+    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+    const version = await server.post(
+      `/api/v2/workspaces/${workspace}/state-versions`,
+      newStateVersion(stateFile(), { inline: true }),
+    );
+    const state = expectStatus(version, 201).body.data.id as string;
+    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+    const key = resource('ssh-keys', { name: 'deploy', value: PRIVATE_KEY });
+    const sshKey = expectStatus(await server.post('/api/v2/organizations/acme/ssh-keys', key), 201).body.data.id;
+    const assigned = resource('workspaces', { id: sshKey });
+    expectStatus(await server.patch(`/api/v2/workspaces/${workspace}/relationships/ssh-key`, assigned), 200);
+    const configuration = await makeConfigurationVersion(server, workspace);
+    const run = await aClaimedRun(workspace, { 'target-addrs': ['null_resource.one'], 'is-destroy': true });
+    const response = expectStatus(await readJob(run), 200);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(response.headers.get('content-encoding')).toBeNull();
+    const { attributes, ...rest } = response.body.data;
+    expect(rest).toEqual({ id: run, type: 'run-jobs' });
+    const { environment, ...others } = attributes;
+    expect(others).toEqual({
+      'allow-config-generation': false,
+      'configuration-download-url': expect.stringContaining('/api/v2/configuration-versions/download/'),
+      'configuration-version-id': configuration,
+      fence: 1,
+      'invoke-action-addrs': [],
+      'is-destroy': true,
+      'organization-name': 'acme',
+      phase: 'plan',
+      'project-name': 'Default Project',
+      refresh: true,
+      'refresh-only': false,
+      'replace-addrs': [],
+      'run-token': expect.any(String),
+      'snapshot-interval-seconds': 20,
+      'ssh-key': PRIVATE_KEY,
+      'state-download-url': expect.stringContaining(`/api/v2/state-versions/${state}/download`),
+      'structured-run-output-enabled': true,
+      'target-addrs': ['null_resource.one'],
+      'terraform-version': '1.13.0',
+      'time-limit-seconds': 7_200,
+      variables: [],
+      'working-directory': 'live',
+      'workspace-id': workspace,
+      'workspace-name': 'complete',
+    });
+    expect(valuesOf(environment)).toMatchObject({
+      TFC_RUN_ID: run,
+      TFE_RUN_ID: run,
+      TFC_WORKSPACE_ID: workspace,
+      TFC_WORKSPACE_NAME: 'complete',
+      TFC_WORKSPACE_SLUG: 'acme/complete',
+      TFC_PROJECT_NAME: 'Default Project',
+      TF_VAR_TFC_RUN_ID: run,
+    });
+    expectStatus(await server.as('').get(pathOf(attributes['configuration-download-url'])), 200);
+    const runs = server.as(attributes['run-token'] as string);
+    expectStatus(await runs.get(pathOf(attributes['state-download-url'])), 200);
+  });
+
+  it('has one value for each key, of the strongest source', async () => {
+    const workspace = await aWorkspace();
+    const set = async (name: string, attributes: object, key: string): Promise<void> => {
+      const { id } = await makeSet(server, 'acme', name, { global: true, ...attributes });
+      await makeVariable(server, `/api/v2/varsets/${id}/relationships/vars`, { key, value: name, sensitive: true });
+    };
+    const own = (attributes: object) => makeVariable(server, `/api/v2/workspaces/${workspace}/vars`, attributes);
+    await set('of-priority-set', { priority: true }, 'a');
+    await set('of-set', {}, 'c');
+    await set('only-of-set', {}, 'd');
+    for (const key of ['a', 'b', 'c']) await own({ key, value: `"workspace"`, hcl: true });
+    await own({ key: 'REGION', value: 'eu', category: 'env' });
+    await own({ key: 'TOKEN', value: 'of-env', category: 'env', sensitive: true });
+    await own({ key: 'TFC_RUN_ID', value: 'forged', category: 'env' });
+    const variables = ['a', 'b', 'e'].map((key) => ({ key, value: '"run"' }));
+    const run = await aClaimedRun(workspace, { variables });
+    const job = await jobOf(run);
+    expect([...job.variables].toSorted((one, second) => one.key.localeCompare(second.key))).toEqual([
+      { key: 'a', value: 'of-priority-set', hcl: false, sensitive: true },
+      { key: 'b', value: '"run"', hcl: true, sensitive: false },
+      { key: 'c', value: '"workspace"', hcl: true, sensitive: false },
+      { key: 'd', value: 'only-of-set', hcl: false, sensitive: true },
+      { key: 'e', value: '"run"', hcl: true, sensitive: false },
+    ]);
+    expect(job.environment).toEqual(
+      expect.arrayContaining([
+        { key: 'REGION', value: 'eu', sensitive: false },
+        { key: 'TOKEN', value: 'of-env', sensitive: true },
+      ]),
+    );
+    expect(job.environment.filter(({ key }: { key: string }) => key === 'TFC_RUN_ID')).toEqual([
+      { key: 'TFC_RUN_ID', value: run, sensitive: false },
+    ]);
+    for (const { id } of expectStatus(await server.get('/api/v2/organizations/acme/varsets'), 200).body.data) {
+      expectStatus(await server.delete(`/api/v2/varsets/${id}`), 204);
+    }
+  });
+
+  it('is given again for the same nonce, and to nobody else', async () => {
+    const workspace = await aWorkspace();
+    await makeVariable(server, `/api/v2/workspaces/${workspace}/vars`, { key: 'a', value: 'first' });
+    const run = await aClaimedRun(workspace);
+    const { 'run-token': token, 'configuration-download-url': _url, ...first } = await jobOf(run);
+    const count = await countReads(run);
+    const { 'run-token': otherToken, 'configuration-download-url': _other, ...second } = await jobOf(run);
+    expect(second).toEqual(first);
+    expect(otherToken).not.toBe(token);
+    expect([count, await countReads(run)]).toEqual([1, 1]);
+    const refused = expectStatus(await readJob(run, { nonce: 'nonce-of-another-process' }), 409);
+    expect(getDetail(refused)).toBe('Run is planning: its job was read with another nonce');
+    expectStatus(await readJob(run, { fence: 2 }), 409);
+    const other = await makeAgentPool(server, 'acme', 'other');
+    expectStatus(await readJob(run, {}, server.as(await makeAgentToken(server, other))), 404);
+    expectStatus(await readJob(run, {}, server), 404);
+    expectStatus(await readJob(run, {}, server.as(token as string)), 404);
+    for (const attributes of [{ nonce: 'short' }, { nonce: 'x'.repeat(129) }, { fence: 0 }, { fence: '1' }]) {
+      expectStatus(await readJob(run, attributes), 422);
+    }
+    await finishPlan(run);
+    expectStatus(await readJob(run), 409);
+  });
+
+  it('is refused for a run that nobody has claimed', async () => {
+    const run = await makeRun(server, await aWorkspace());
+    expectStatus(await readJob(run), 409);
+    expectStatus(await readJob('run-nothing'), 404);
+    expectStatus(await act(run, 'cancel'), 202);
+  });
+
+  it('is refused if the values of all variables are too large, and the run stays as it is', async () => {
+    const workspace = await aWorkspace();
+    const large = 'x'.repeat(256 * 1024);
+    for (let n = 0; n < 65; n += 1) {
+      const variable = { key: `v${n}`, value: large, sensitive: true };
+      await makeVariable(server, `/api/v2/workspaces/${workspace}/vars`, variable);
+    }
+    const run = await aClaimedRun(workspace);
+    expect(getDetail(expectStatus(await readJob(run), 422))).toMatch(/bytes in all: a run can use at most 16 MiB$/);
+    expect(await countReads(run)).toBe(0);
+  });
+});
+
+describe('the job of an apply', () => {
+  it('has the values of the plan, and nothing is kept after the run', async () => {
+    const workspace = await aWorkspace();
+    const path = `/api/v2/workspaces/${workspace}/vars`;
+    const { id } = await makeVariable(server, path, { key: 'a', value: 'at-plan', sensitive: true });
+    const run = await aClaimedRun(workspace);
+    const { variables } = await jobOf(run);
+    await finishPlan(run);
+    expectStatus(await server.patch(`${path}/${id}`, patchVariableBody({ value: 'at-apply' })), 200);
+    expectStatus(await act(run, 'apply'), 202);
+    expect((await claim(await register())).attributes).toMatchObject({ fence: 2, phase: 'apply' });
+    expectStatus(await readJob(run), 409);
+    const job = await jobOf(run, { fence: 2 });
+    expect(job).toMatchObject({ phase: 'apply', 'time-limit-seconds': 86_400, variables });
+    expect(variables).toMatchObject([{ value: 'at-plan' }]);
+    expect(await countStored(run)).toBe(1);
+    const applied = reportBody('applied', { fence: 2 });
+    expectStatus(await agents.post(`/api/v2/runs/${run}/progress`, applied), 200);
+    expect(await countStored(run)).toBe(0);
+    expectStatus(await readJob(run, { fence: 2 }), 409);
+  });
+});
+
+describe('the secrets of a job', () => {
+  it('are in no table, no event and no log line', async () => {
+    const workspace = await aWorkspace();
+    const values = ['leak-of-a-variable', 'leak-of-the-environment', '"leak-of-the-run"'];
+    const vars = `/api/v2/workspaces/${workspace}/vars`;
+    await makeVariable(server, vars, { key: 'a', value: values[0], sensitive: true });
+    await makeVariable(server, vars, { key: 'B', value: values[1], sensitive: true, category: 'env' });
+    const run = await aClaimedRun(workspace, { variables: [{ key: 'c', value: values[2] }] });
+    const text = JSON.stringify(await jobOf(run, { nonce: 'leak-of-the-nonce' }));
+    for (const value of ['leak-of-a-variable', 'leak-of-the-environment', 'leak-of-the-run'])
+      expect(text).toContain(value);
+    expectStatus(await readJob(run, { nonce: 'leak-of-another-nonce' }), 409);
+    await server.database.rows(sql`alter table runs.job_values rename to away`);
+    expectStatus(await readJob(run, { nonce: 'leak-of-the-nonce' }), 500);
+    await server.database.rows(sql`alter table runs.away rename to job_values`);
+    const leak = /leak-of/;
+    expect((await readDatabase(server)).filter((row) => leak.test(row.text))).toEqual([]);
+    expect(JSON.stringify(await readWholeLog(server.store))).not.toMatch(leak);
+    expect(logged.join('\n')).toContain('runs.job_values');
+    expect(logged.join('\n')).not.toMatch(leak);
+  });
+});
+
+it('the views of runs with jobs match the log', async () => {
+  expect(await differences()).toEqual([]);
+});

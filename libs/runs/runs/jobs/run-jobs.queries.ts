@@ -1,0 +1,54 @@
+import { notFound, sql, type Sql } from '#platform/kernel';
+import { selectSnapshotJson, type StreamSnapshot } from '#storage/event-store';
+import type { Database } from '#platform/postgres';
+import { requireCurrentAccess, type Actor, type PermissionScope } from '#api/access';
+import { selectStoredAttributes } from '#api/json-api';
+import { selectEncryptedSecret } from '#storage/vault';
+import { selectBytesForRun } from '#workspaces/variables';
+import { RUN_OPTIONS, type RunOptions } from '../runs/run-options.js';
+import { canExecute, RUN_JOINS } from '../runs/runs.queries.js';
+
+/** A run with everything that an executor needs for a phase of it, besides the variables of its workspace. */
+export type RunForJob = PermissionScope & {
+  readonly id: string;
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly workspace: string;
+  readonly workspaceVersion: number;
+  readonly snapshot: StreamSnapshot;
+  readonly options: RunOptions;
+  readonly configurationVersion: string;
+  readonly organizationName: string;
+  readonly projectName: string;
+  readonly workspaceName: string;
+  readonly workingDirectory: string | null;
+  readonly structuredRunOutput: boolean;
+  readonly stateVersion: string | null;
+  readonly sshKey: string | null;
+  readonly encryptedSshKey: string | null;
+  /** Encrypted values of the run's own variables; null if it has none. */
+  readonly encryptedVariables: string | null;
+  /** Bytes of the variables of the workspace and of the sets that apply to it. */
+  readonly variableBytes: number;
+};
+
+const selectVersion = (stream: string): Sql =>
+  sql.raw(`(select s.version from event_store.streams s where s.stream = ${stream})`);
+
+/** Throws not-found for callers other than the executors of the run: the statement reads secrets. */
+export const loadRunForJob = async (database: Database, actor: Actor, id: string): Promise<RunForJob> => {
+  const row = await database.row<RunForJob>(sql`
+    select r.id, r.organization, ${selectVersion('r.organization')} as "organizationVersion",
+           r.workspace, ${selectVersion('r.workspace')} as "workspaceVersion", ${selectSnapshotJson('r.id')} as snapshot,
+           ${selectStoredAttributes(RUN_OPTIONS, 'r.options')} as options, r.configuration_version as "configurationVersion",
+           o.name as "organizationName", p.name as "projectName", w.name as "workspaceName",
+           w.settings ->> 'workingDirectory' as "workingDirectory",
+           (w.settings ->> 'structuredRunOutputEnabled')::boolean as "structuredRunOutput",
+           w.current_state_version as "stateVersion", w.ssh_key as "sshKey",
+           ${selectEncryptedSecret(sql.raw('w.ssh_key'))} as "encryptedSshKey",
+           ${selectEncryptedSecret(sql.raw('r.id'))} as "encryptedVariables",
+           ${selectBytesForRun(sql.raw('r.workspace'))} as "variableBytes"
+      from runs r ${RUN_JOINS} where r.id = ${id} and ${canExecute(actor.id)} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  return row;
+};

@@ -1,0 +1,61 @@
+import { createEventContext, type Actor } from '#api/access';
+import type { Resource } from '#api/json-api';
+import type { ConfigurationLinks } from '../configuration-versions/configuration-version.links.js';
+import type { PhaseName } from '../runs/phases.js';
+import { buildJobEnvironment } from './run-job.js';
+import type { RunJob } from './run-jobs.service.js';
+
+const HOUR_SECONDS = 60 * 60;
+
+/** The seconds that a phase may take, as the vendor's. */
+const TIME_LIMIT: Readonly<Record<PhaseName, number>> = { plan: 2 * HOUR_SECONDS, apply: 24 * HOUR_SECONDS };
+
+/** The seconds between two uploads of a state that changes while a run is applied: the least that terraform accepts. */
+const SNAPSHOT_INTERVAL_SECONDS = 20;
+
+/** Renders jobs with the addresses of their files. */
+export class RunJobRenderer {
+  constructor(
+    private readonly publicUrl: string,
+    private readonly configurations: ConfigurationLinks,
+  ) {}
+
+  resource({ run, phase, fence, values, sshKey, token }: RunJob, actor: Actor): Resource {
+    const { options, organizationName, projectName, stateVersion, workspaceName } = run;
+    const names = { run: run.id, workspace: run.workspace, workspaceName, projectName, organizationName };
+    return {
+      id: run.id,
+      type: 'run-jobs',
+      attributes: {
+        'allow-config-generation': options.allowConfigGeneration,
+        'configuration-download-url': this.configurations.download(
+          run.configurationVersion,
+          createEventContext(actor).accessor,
+        ),
+        'configuration-version-id': run.configurationVersion,
+        environment: buildJobEnvironment(values.environment, { ...names, address: this.publicUrl }),
+        fence,
+        'invoke-action-addrs': options.invokeActionAddrs,
+        'is-destroy': options.isDestroy,
+        'organization-name': organizationName,
+        phase,
+        'project-name': projectName,
+        refresh: options.refresh,
+        'refresh-only': options.refreshOnly,
+        'replace-addrs': options.replaceAddrs,
+        'run-token': token,
+        'snapshot-interval-seconds': SNAPSHOT_INTERVAL_SECONDS,
+        'ssh-key': sshKey,
+        'state-download-url': stateVersion && `${this.publicUrl}/api/v2/state-versions/${stateVersion}/download`,
+        'structured-run-output-enabled': run.structuredRunOutput,
+        'target-addrs': options.targetAddrs,
+        'terraform-version': options.terraformVersion,
+        'time-limit-seconds': TIME_LIMIT[phase],
+        variables: values.variables,
+        'working-directory': run.workingDirectory,
+        'workspace-id': run.workspace,
+        'workspace-name': workspaceName,
+      },
+    };
+  }
+}

@@ -1,0 +1,1 @@
+export { resolveEffectiveVariables, type VariableCandidate } from './variables/precedence.js';
