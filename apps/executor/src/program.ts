@@ -1,9 +1,9 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { pino, stdTimeFunctions } from 'pino';
 import type { Logger } from '#platform/kernel';
 import { Executor, type StopSignals } from './agent/executor.js';
+import { lockWorkFolder } from './agent/work-folder.js';
 import { ExecutorApi } from './api/executor-api.js';
 import { ServerConnection } from './api/server-connection.js';
 import { trustAuthorities } from './authorities.js';
@@ -107,16 +107,16 @@ const runExecutor = async (
   tokenFile: string | undefined,
   logger: Logger,
 ): Promise<void> => {
-  const { server, name, capacity, phases, workFolder, graceSeconds, diskBytes } = settings;
+  const { server, name, capacity, phases, graceSeconds, diskBytes } = settings;
   const token = await readPoolToken(tokenFile, process.env);
   const authorities = await trustAuthorities(process.env);
   const sandbox = await chooseSandbox(settings);
-  await mkdir(workFolder, { recursive: true, mode: 0o700 });
+  const workFolder = await lockWorkFolder(settings.workFolder);
   const executor = new Executor(
     {
       api: new ExecutorApi(new ServerConnection(server, logger), token),
       sandbox,
-      tools: createToolFinder(settings, logger),
+      tools: createToolFinder({ ...settings, workFolder }, logger),
       keptStates: join(workFolder, 'kept-states'),
       authorities,
       maxBytes: diskBytes,

@@ -5,6 +5,7 @@ import { RefusedRequestError } from '../api/server-connection.js';
 import { ExecutorError } from '../executor-error.js';
 import type { PhaseDependencies } from '../phases/phase-context.js';
 import { PhaseFolder } from '../phases/phase-folder.js';
+import { recoverLeftovers } from './leftovers.js';
 import { PhaseRun } from '../phases/phase-run.js';
 
 const CLAIM_SECONDS = 30;
@@ -50,6 +51,7 @@ export class Executor {
     const { api, logger } = this.dependencies;
     let agent: string | null = null;
     try {
+      await recoverLeftovers(this.dependencies, this.options.runsFolder, stop.soon);
       agent = await this.register(stop.soon);
       while (!stop.soon.aborted) agent = await this.takeNext(agent, stop.soon);
     } catch (error) {

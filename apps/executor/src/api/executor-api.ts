@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { runJob, type RunJob } from './run-job.js';
+import { phaseJob, type PhaseJob } from './phase-job.js';
 import { RefusedRequestError, type ServerConnection } from './server-connection.js';
 
 export const PHASES = ['plan', 'apply'] as const;
@@ -21,7 +21,7 @@ const claimAnswer = z.object({
 });
 const leaseAnswer = z.object({ data: lease.nullable() });
 const agentAnswer = z.object({ data: z.object({ id: z.string() }) });
-const jobAnswer = z.object({ data: z.object({ attributes: runJob }) });
+const jobAnswer = z.object({ data: z.object({ attributes: phaseJob }) });
 const appendAnswer = z.object({ offset: z.number(), truncated: z.boolean() });
 const stateVersionAnswer = z.object({
   data: z.object({ attributes: z.object({ 'hosted-state-upload-url': z.string().nullish() }) }),
@@ -109,7 +109,7 @@ export class ExecutorApi {
     }
   }
 
-  async readJob({ run, fence }: ClaimedPhase, nonce: string, signal: AbortSignal): Promise<RunJob> {
+  async readJob({ run, fence }: ClaimedPhase, nonce: string, signal: AbortSignal): Promise<PhaseJob> {
     const resource = { type: 'run-jobs', attributes: { fence, nonce } };
     const { data } = await this.post(`/api/v2/runs/${run}/job`, resource, jobAnswer, signal);
     return data.attributes;

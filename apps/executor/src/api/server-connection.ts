@@ -166,8 +166,7 @@ export class ServerConnection {
     const headers = {
       accept: `${JSON_API}, application/json, */*`,
       ...(body === null ? {} : { 'content-type': contentType }),
-      // A signed URL needs no token. The storage of files may be another server.
-      ...(token === null || url.origin !== this.server.origin ? {} : { authorization: `Bearer ${token}` }),
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
     };
     try {
       const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);

@@ -5,13 +5,13 @@ import { gte } from 'semver';
 import { unpackArchive } from '../archives/unpack-archive.js';
 import { RunError } from '../executor-error.js';
 import { parseAppliedCounts, type ChangeCounts } from '../output/change-counts.js';
-import { RefusedRequestError } from '../api/server-connection.js';
-import { keepState } from './kept-states.js';
+import { finishState } from './finish-state.js';
 import { listParallelismOptions, withoutUpgrades } from './environment.js';
 import { prepareTool, runLogged, type PhaseContext, type PhaseEnd, type RunTool } from './phase-context.js';
 import { downloadState } from './plan-phase.js';
 import { parseRunRecord, RECORD_NAME, type RunRecord } from './run-record.js';
 import { AppliedState } from './applied-state.js';
+import { getReleasePlatform } from '../tools/tool-release.js';
 import type { IacTool } from '../tools/tool-finder.js';
 
 const restorePlan = async ({ api, job, folder, stop, maxBytes }: PhaseContext): Promise<RunRecord> => {
@@ -72,23 +72,6 @@ const createAppliedState = ({ api, job, folder, stop, logger }: PhaseContext): A
     logger,
   });
 
-/**
- * Uploads the last state. If the workspace does not accept it, or another executor has the run, stores it with the apply or on
- * the disk, and rejects.
- */
-const finishState = async (context: PhaseContext, uploads: AppliedState): Promise<void> => {
-  try {
-    await uploads.finish();
-  } catch (error) {
-    const state = await uploads.readUnsaved();
-    if (state !== null) await keepState(context, state);
-    if (!(error instanceof RefusedRequestError || error instanceof RunError)) throw error;
-    throw new RunError(
-      `The state could not be stored in the workspace: ${error.message}. It is kept as the errored state of this apply.`,
-    );
-  }
-};
-
 const toReport = (counts: ChangeCounts): PhaseEnd => ({
   status: 'applied',
   'resource-additions': counts.additions,
@@ -105,7 +88,7 @@ export const executeApply = async (context: PhaseContext): Promise<PhaseEnd> => 
   // Clients do not show the first three lines of an apply.
   log.writeLines(
     `${tool.name} v${tool.version}`,
-    `on ${process.platform}_${process.arch}`,
+    `on ${getReleasePlatform()}`,
     'Initializing providers and modules...',
   );
   const prepared = await prepareTool(context, tool, acceptsVariables(tool) ? record.variables : []);
@@ -116,6 +99,7 @@ export const executeApply = async (context: PhaseContext): Promise<PhaseEnd> => 
   await installProviders(context, prepared);
   const uploads = createAppliedState(context);
   await uploads.start();
+  await folder.writeRecord({ ...context.claimed, nonce: context.nonce, appliedWorkspace: job['workspace-name'] });
   const counts = { additions: 0, changes: 0, destructions: 0, imports: 0 };
   const observe = (line: string): void => void Object.assign(counts, parseAppliedCounts(line));
   const format = job['structured-run-output-enabled'] ? ['-json'] : [];

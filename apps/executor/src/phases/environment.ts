@@ -1,5 +1,5 @@
 import { delimiter } from 'node:path';
-import type { RunJob } from '../api/run-job.js';
+import type { PhaseJob } from '../api/phase-job.js';
 
 /** Terraform imports resources in a run only if the agent has at least version 1.10. */
 const AGENT_VERSION = '1.23.0';
@@ -24,7 +24,7 @@ export const toSshCommand = ({ sshKey, home }: Pick<RunPaths, 'sshKey' | 'home'>
 const isName = (key: string): boolean => key !== '' && !/[=\0]/.test(key);
 
 /** Returns the whole environment of the commands that run code of the configuration. The server names the run in it. */
-export const buildEnvironment = (job: RunJob, paths: RunPaths): Readonly<Record<string, string>> => {
+export const buildEnvironment = (job: PhaseJob, paths: RunPaths): Readonly<Record<string, string>> => {
   const own = Object.fromEntries(
     job.environment.flatMap(({ key, value }) => (isName(key) && !value.includes('\0') ? [[key, value] as const] : [])),
   );
@@ -64,7 +64,7 @@ export const withoutUpgrades = (environment: Readonly<Record<string, string>>): 
   );
 
 /** Returns the options for the number of operations at a time. */
-export const listParallelismOptions = ({ environment }: RunJob): readonly string[] => {
+export const listParallelismOptions = ({ environment }: PhaseJob): readonly string[] => {
   const value = environment.find(({ key }) => key === 'TFE_PARALLELISM')?.value ?? '';
   const number = /^\d{1,3}$/.test(value) ? Number(value) : 0;
   return number >= 1 && number <= 256 ? [`-parallelism=${number}`] : [];

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '#platform/kernel';
 import type { ClaimedPhase, ExecutorApi, PhaseReport } from '../api/executor-api.js';
-import type { RunJob } from '../api/run-job.js';
+import type { PhaseJob } from '../api/phase-job.js';
 import { findWorkingDirectory } from '../archives/contained-files.js';
 import { RunError } from '../executor-error.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
@@ -32,7 +32,9 @@ export type PhaseDependencies = {
 /** What the steps of one phase share. */
 export type PhaseContext = PhaseDependencies & {
   readonly claimed: ClaimedPhase;
-  readonly job: RunJob;
+  /** With which the job was read. */
+  readonly nonce: string;
+  readonly job: PhaseJob;
   readonly folder: PhaseFolder;
   readonly log: RunLog;
   readonly stop: PhaseStop;

@@ -1,6 +1,7 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Sandbox, SandboxMount } from '../sandbox/sandbox.js';
+import { parsePhaseRecord, type PhaseRecord } from './phase-record.js';
 import type { IacTool } from '../tools/tool-finder.js';
 
 /** The name that a workspace has if nobody has chosen one. Terraform keeps its state in another place. */
@@ -20,6 +21,7 @@ export class PhaseFolder {
   readonly tree: string;
   readonly plan: string;
   readonly log: string;
+  private readonly record: string;
 
   constructor(readonly root: string) {
     this.space = join(root, 'space');
@@ -27,6 +29,7 @@ export class PhaseFolder {
     this.tree = join(this.space, 'tree');
     this.plan = join(this.space, 'plan', 'tfplan');
     this.log = join(root, 'log');
+    this.record = join(root, 'phase.json');
   }
 
   async create(): Promise<void> {
@@ -37,7 +40,18 @@ export class PhaseFolder {
       await mkdir(join(this.space, name), { recursive: true });
   }
 
-  /** Modules of Go make their folders read-only, but the owner can still remove them after a change of the mode. */
+  /** Describes the phase for an executor that finds the folder later. */
+  async writeRecord(record: PhaseRecord): Promise<void> {
+    const draft = `${this.record}.draft`;
+    await writeFile(draft, JSON.stringify(record), { mode: 0o600, flush: true });
+    await rename(draft, this.record);
+  }
+
+  /** Resolves to null if there is no complete record. */
+  async readRecord(): Promise<PhaseRecord | null> {
+    return parsePhaseRecord(await readFile(this.record, 'utf8').catch(() => ''));
+  }
+
   async remove(): Promise<void> {
     await rm(this.root, { recursive: true, force: true, maxRetries: 3 });
   }

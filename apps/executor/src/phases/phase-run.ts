@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getErrorCode } from '#platform/kernel';
 import type { ClaimedPhase, PhaseReport } from '../api/executor-api.js';
-import type { RunJob } from '../api/run-job.js';
+import type { PhaseJob } from '../api/phase-job.js';
 import { RefusedRequestError } from '../api/server-connection.js';
 import { RunError } from '../executor-error.js';
 import { LogUpload } from '../output/log-upload.js';
@@ -16,7 +16,7 @@ import { PhaseStop, PhaseStoppedError, type StopReason } from './phase-stop.js';
 import { RunLog } from './run-log.js';
 
 /** How long terraform can take to stop after a SIGINT. An apply waits for the resources that it is changing. */
-const GRACE_MS = { plan: 60_000, apply: 600_000 } as const;
+const GRACE_MS = { plan: 10_000, apply: 600_000 } as const;
 /** The lease lasts a minute from each renewal. */
 const RENEWAL_SECONDS = 20;
 const RENEWAL_PAUSE_MS = 5_000;
@@ -24,7 +24,7 @@ const RENEWAL_PAUSE_MS = 5_000;
 const EXTRA_SECONDS = 900;
 
 /** Returns what must not occur in a log. */
-const listSecrets = (job: RunJob): readonly string[] => [
+const listSecrets = (job: PhaseJob): readonly string[] => [
   job['run-token'],
   ...(job['ssh-key'] === null ? [] : [job['ssh-key']]),
   ...job.environment.flatMap(({ value, sensitive }) => (sensitive ? [value] : [])),
@@ -34,10 +34,10 @@ const listSecrets = (job: RunJob): readonly string[] => [
 /** The end of a phase. Null: the server decides, because the lease has ended or will end. */
 type PhaseOutcome = PhaseReport | null;
 
-const describeTimeLimit = ({ phase }: ClaimedPhase, { 'time-limit-seconds': seconds }: RunJob): string =>
+const describeTimeLimit = ({ phase }: ClaimedPhase, { 'time-limit-seconds': seconds }: PhaseJob): string =>
   `The ${phase} took longer than ${seconds / 60} minutes.`;
 
-const toStopOutcome = (reason: StopReason, claimed: ClaimedPhase, job: RunJob): PhaseOutcome => {
+const toStopOutcome = (reason: StopReason, claimed: ClaimedPhase, job: PhaseJob): PhaseOutcome => {
   switch (reason) {
     case 'canceled':
       return { status: 'canceled' };
@@ -56,6 +56,7 @@ const toStopOutcome = (reason: StopReason, claimed: ClaimedPhase, job: RunJob): 
 /** One phase of a run, from the claim to the report. */
 export class PhaseRun {
   private readonly stop: PhaseStop;
+  private readonly nonce = randomUUID();
 
   constructor(
     private readonly dependencies: PhaseDependencies,
@@ -92,10 +93,11 @@ export class PhaseRun {
   }
 
   private async execute(): Promise<PhaseOutcome> {
-    let job: RunJob;
+    let job: PhaseJob;
     try {
       await this.folder.create();
-      job = await this.dependencies.api.readJob(this.claimed, randomUUID(), this.stop.signal);
+      await this.folder.writeRecord({ ...this.claimed, nonce: this.nonce, appliedWorkspace: null });
+      job = await this.dependencies.api.readJob(this.claimed, this.nonce, this.stop.signal);
     } catch (error) {
       if (error instanceof PhaseStoppedError) throw error;
       return { status: 'errored', message: this.describeFailure(error) };
@@ -103,7 +105,7 @@ export class PhaseRun {
     return this.executeJob(job);
   }
 
-  private async executeJob(job: RunJob): Promise<PhaseOutcome> {
+  private async executeJob(job: PhaseJob): Promise<PhaseOutcome> {
     const { api, logger, now } = this.dependencies;
     const masker = new SecretMasker(listSecrets(job));
     const upload = await LogUpload.open(this.folder.log, (offset, output) =>
@@ -117,7 +119,7 @@ export class PhaseRun {
       Math.max(1, limit - (performance.now() - began) / 1_000) + GRACE_MS[this.claimed.phase] / 1_000 + EXTRA_SECONDS;
     try {
       const context = { ...this.dependencies, claimed: this.claimed, folder: this.folder, stop: this.stop };
-      return await this.executePhase({ ...context, job, log, getSecondsLeft });
+      return await this.executePhase({ ...context, nonce: this.nonce, job, log, getSecondsLeft });
     } finally {
       clearTimeout(timer);
       // Without a part of its log, a phase still has its result.

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { runJob, type RunJob } from '../api/run-job.js';
+import { phaseJob, type PhaseJob } from '../api/phase-job.js';
 import { buildEnvironment, listParallelismOptions, withoutToolOptions, withoutUpgrades } from './environment.js';
 import { listPlanOptions } from './plan-phase.js';
 import { reduceSchemas } from './used-schemas.js';
 import { renderVariableFiles } from './variable-files.js';
 
-const makeJob = (attributes: object = {}): RunJob =>
-  runJob.parse({
+const makeJob = (attributes: object = {}): PhaseJob =>
+  phaseJob.parse({
     phase: 'plan',
     'terraform-version': '1.11.4',
     'working-directory': null,

@@ -6,7 +6,7 @@ import { gzip } from 'node:zlib';
 import { packArchive } from '../archives/pack-archive.js';
 import { unpackArchive } from '../archives/unpack-archive.js';
 import { countPlannedChanges, hasPlannedChanges } from '../output/change-counts.js';
-import type { RunJob } from '../api/run-job.js';
+import type { PhaseJob } from '../api/phase-job.js';
 import { listParallelismOptions, withoutToolOptions } from './environment.js';
 import { prepareBackend } from './phase-folder.js';
 import {
@@ -17,6 +17,7 @@ import {
   type PhaseEnd,
   type RunTool,
 } from './phase-context.js';
+import { getReleasePlatform } from '../tools/tool-release.js';
 import { listDeclaredVariables, RECORD_NAME, type RunRecord } from './run-record.js';
 import { reduceSchemas } from './used-schemas.js';
 
@@ -25,7 +26,7 @@ const compress = promisify(gzip);
 type ShownPlan = Parameters<typeof hasPlannedChanges>[0] & Parameters<typeof listDeclaredVariables>[0];
 
 /** Returns the options of `terraform plan` for the options of a run. */
-export const listPlanOptions = (job: RunJob, generatedFile: string): readonly string[] => [
+export const listPlanOptions = (job: PhaseJob, generatedFile: string): readonly string[] => [
   ...(job['structured-run-output-enabled'] ? ['-json'] : []),
   ...(job['is-destroy'] ? ['-destroy'] : []),
   ...(job['refresh-only'] ? ['-refresh-only'] : []),
@@ -108,10 +109,7 @@ export const executePlan = async (context: PhaseContext): Promise<PhaseEnd> => {
   const { job, folder, log, claimed, tools } = context;
   await downloadConfiguration(context);
   const tool = await tools.find(job['terraform-version']);
-  log.writeLines(
-    `${tool.name === 'tofu' ? 'OpenTofu' : 'Terraform'} v${tool.version}`,
-    `on ${process.platform}_${process.arch}`,
-  );
+  log.writeLines(`${tool.name === 'tofu' ? 'OpenTofu' : 'Terraform'} v${tool.version}`, `on ${getReleasePlatform()}`);
   const prepared = await prepareTool(context, tool, job.variables);
   const { runner, environment, variableOptions, seen, workingDirectory } = prepared;
   await prepareBackend(workingDirectory, folder.stateFile(job['workspace-name']), seen.space);

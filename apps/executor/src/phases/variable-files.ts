@@ -1,4 +1,4 @@
-import type { JobVariable } from '../api/run-job.js';
+import type { JobVariable } from '../api/phase-job.js';
 
 /** A value of a variable of the configuration. */
 export type VariableValue = Pick<JobVariable, 'key' | 'value' | 'hcl'>;

@@ -19,7 +19,7 @@ const environmentVariable = z.object({ key: z.string(), value: z.string(), sensi
 export type JobVariable = z.output<typeof terraformVariable>;
 
 /** Everything that a phase needs. */
-export const runJob = z.object({
+export const phaseJob = z.object({
   phase: z.enum(['plan', 'apply']),
   'terraform-version': z.string(),
   'working-directory': z.string().nullable(),
@@ -49,4 +49,4 @@ export const runJob = z.object({
   'snapshot-interval-seconds': z.number().positive(),
 });
 
-export type RunJob = z.output<typeof runJob>;
+export type PhaseJob = z.output<typeof phaseJob>;

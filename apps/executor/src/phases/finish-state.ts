@@ -1,0 +1,46 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { RefusedRequestError } from '../api/server-connection.js';
+import { RunError } from '../executor-error.js';
+import type { AppliedState } from './applied-state.js';
+import type { PhaseContext } from './phase-context.js';
+
+/** How long to wait for the server after the lease was lost. */
+const UPLOAD_MS = 60_000;
+
+type StateKeeper = Pick<PhaseContext, 'api' | 'claimed' | 'logger' | 'keptStates'>;
+
+/** Stores a state that the workspace does not accept: with the apply, or on the disk of the executor. */
+export const keepState = async (
+  { api, claimed, logger, keptStates }: StateKeeper,
+  state: Buffer<ArrayBuffer>,
+): Promise<void> => {
+  try {
+    await api.uploadErroredState(claimed, state, AbortSignal.timeout(UPLOAD_MS));
+  } catch (error) {
+    const path = join(keptStates, `${claimed.run}-${claimed.fence}.tfstate`);
+    await mkdir(keptStates, { recursive: true, mode: 0o700 });
+    await writeFile(path, state, { mode: 0o600 });
+    logger.warn(
+      { err: error, run: claimed.run, path },
+      'the server does not accept the state of an apply, which is kept here',
+    );
+  }
+};
+
+/**
+ * Uploads the last state. If the workspace does not accept it, or another executor has the run, stores it with the apply or on
+ * the disk, and rejects.
+ */
+export const finishState = async (keeper: StateKeeper, applied: AppliedState): Promise<void> => {
+  try {
+    await applied.finish();
+  } catch (error) {
+    const state = await applied.readUnsaved();
+    if (state !== null) await keepState(keeper, state);
+    if (!(error instanceof RefusedRequestError || error instanceof RunError)) throw error;
+    throw new RunError(
+      `The state could not be stored in the workspace: ${error.message}. It is kept as the errored state of this apply.`,
+    );
+  }
+};
