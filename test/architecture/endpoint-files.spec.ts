@@ -75,6 +75,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   'provider-protocol': 'Terraform’s protocol for installing providers',
   'provider-scim-tokens': 'authentication tokens that an identity provider uses for SCIM',
   'plan-documents': 'documents in the formats of terraform',
+  'run-identity-tokens': 'tokens of a claimed phase, for executors; only a POST returns them',
   'run-jobs': 'what a claimed phase needs, for executors; only a POST returns it',
   'run-leases': 'the claims of executors; only POSTs return them',
   'run-logs': 'the output of plans and applies, as text; their documents contain the links',

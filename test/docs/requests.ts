@@ -24,6 +24,7 @@ import * as providers from '../../libs/registry/registry/providers/registry-prov
 import * as retention from '../../libs/operations/retention/data-retention-policy-delete-olders.controller.js';
 import * as configurations from '../../libs/runs/runs/configuration-versions/configuration-versions.controller.js';
 import * as runs from '../../libs/runs/runs/runs/runs.body.js';
+import * as runIdentityTokens from '../../libs/runs/runs/identity-tokens/run-identity-tokens.controller.js';
 import * as runJobs from '../../libs/runs/runs/jobs/run-jobs.controller.js';
 import * as runLeases from '../../libs/runs/runs/run-leases/run-leases.controller.js';
 import * as notifications from '../../libs/activity/notifications/configurations/notification-configurations.controller.js';
@@ -385,6 +386,16 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
         body: reservedTagKeys.previewBody,
       },
     ],
+  },
+  'run-identity-tokens': {
+    requests: [
+      {
+        name: 'issue',
+        routes: ['POST /api/v2/runs/:id/identity-tokens'],
+        body: runIdentityTokens.identityTokenBody,
+      },
+    ],
+    also: { audience: 'cadastre', fence: 'cadastre' },
   },
   'run-jobs': {
     requests: [{ name: 'read', routes: ['POST /api/v2/runs/:id/job'], body: runJobs.jobBody }],

@@ -185,6 +185,16 @@ const freshRun = async (world: CatalogueWorld): Promise<{ readonly run: string; 
   return { run: await makeRun(world.owner, workspace), workspace };
 };
 
+/** A run that an agent has claimed for its plan. */
+const claimedRun = async (world: CatalogueWorld): Promise<{ readonly run: string; readonly fence: number }> => {
+  const { run } = await freshRun(world);
+  const agent = expectStatus(await world.agents.post(`${P}/agent-pools/${world.pool}/agents`), 201).body.data.id;
+  const claim = async () => expectStatus(await world.agents.post(`${P}/agents/${agent}/actions/claim`), 200).body.data;
+  let lease = await claim();
+  while (lease.id !== run) lease = await claim();
+  return { run, fence: lease.attributes.fence };
+};
+
 const report = async ({ agents }: CatalogueWorld, run: string, ...reports: readonly object[]): Promise<void> => {
   for (const body of reports) expectStatus(await agents.post(`${P}/runs/${run}/progress`, body), 200);
 };
@@ -499,16 +509,17 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
     return { answer, id: run, meta: { workspace_id: workspace, shown: 'link', link_of: world.owner.id } };
   },
   'run.read_job': async (world) => {
-    const { run } = await freshRun(world);
-    const agent = expectStatus(await world.agents.post(`${P}/agent-pools/${world.pool}/agents`), 201).body.data.id;
-    const claim = async () =>
-      expectStatus(await world.agents.post(`${P}/agents/${agent}/actions/claim`), 200).body.data;
-    let lease = await claim();
-    while (lease.id !== run) lease = await claim();
-    const { fence } = lease.attributes;
+    const { run, fence } = await claimedRun(world);
     const body = resource('run-jobs', { fence, nonce: 'nonce-of-the-catalogue' });
     const answer = expectStatus(await world.agents.post(`${P}/runs/${run}/job`, body), 200);
     return { answer, id: run, meta: { phase: 'plan', fence }, accessor: world.pool };
+  },
+  'run.issue_identity_token': async (world) => {
+    const { run, fence } = await claimedRun(world);
+    const body = resource('run-identity-tokens', { fence, audience: 'aws.workload.identity' });
+    const answer = expectStatus(await world.agents.post(`${P}/runs/${run}/identity-tokens`, body), 201);
+    const meta = { phase: 'plan', audience: 'aws.workload.identity' };
+    return { answer, id: run, meta, accessor: world.pool };
   },
   'run.apply': onRun('apply', planned),
   'run.discard': onRun('discard', planned),

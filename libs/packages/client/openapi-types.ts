@@ -3543,6 +3543,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/runs/{id}/identity-tokens': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Issue a token with which a phase of a run authenticates at a cloud
+     * @description For executors, with the token of the pool, after a claim. `/.well-known/openid-configuration` describes the issuer.
+     */
+    post: operations['issueRunIdentityToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/runs/{id}/job': {
     parameters: {
       query?: never;
@@ -7019,6 +7039,16 @@ export interface components {
           'auto-queue-runs'?: boolean | null;
           speculative?: boolean | null;
           provisional?: boolean | null;
+        };
+        relationships?: unknown;
+      };
+    };
+    IssueRunIdentityTokenBody: {
+      data: {
+        type?: ('run-identity-tokens' | '') | null;
+        attributes: {
+          fence: number;
+          audience: string;
         };
         relationships?: unknown;
       };
@@ -12123,6 +12153,25 @@ export interface components {
       data: components['schemas']['ConfigurationVersion'];
       /** @example [] */
       included?: components['schemas']['AnyResource'][];
+    };
+    RunIdentityTokenDocument: {
+      data: components['schemas']['RunIdentityToken'];
+    };
+    /** @description A JSON Web Token with which a phase of a run authenticates at a cloud. It has the id of the run. */
+    RunIdentityToken: {
+      /** @example run-6mKd9TzPq3XvLcB8 */
+      id: string;
+      /** @constant */
+      type: 'run-identity-tokens';
+      attributes: {
+        /** @example aws.workload.identity */
+        audience: string;
+        /**
+         * @description Valid as long as the phase may take. The server stores no copy.
+         * @example eyJhbGciOiJSUzI1NiIs…
+         */
+        token: string;
+      };
     };
     RunJobDocument: {
       data: components['schemas']['RunJob'];
@@ -38054,6 +38103,75 @@ export interface operations {
       408: components['responses']['RequestTimeout'];
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  issueRunIdentityToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the run. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "run-identity-tokens",
+         *         "attributes": {
+         *           "fence": 1,
+         *           "audience": "aws.workload.identity"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['IssueRunIdentityTokenBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RunIdentityTokenDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      /** @description The fence is not that of the newest claim. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "The fence is not that of the newest claim."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

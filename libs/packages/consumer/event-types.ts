@@ -854,6 +854,12 @@ type EventSchemas = {
       fence: number;
       nonceHash: string;
     };
+    /** cadastre.RunIdentityTokenIssued.v1 */
+    RunIdentityTokenIssued: {
+      /** @enum {string} */
+      phase: 'plan' | 'apply';
+      audience: string;
+    };
     /** cadastre.RunPlanned.v1 */
     RunPlanned: {
       hasChanges: boolean;
@@ -1749,6 +1755,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   RunPlanStarted: 2,
   RunPlanRequeued: 1,
   RunJobRead: 1,
+  RunIdentityTokenIssued: 1,
   RunPlanned: 1,
   RunPlannedAndFinished: 1,
   RunPlanSaved: 1,

@@ -96,6 +96,11 @@ export const runEvents = defineEvents(
       audit: { action: 'read_job', meta: ({ phase, fence }) => ({ phase, fence }) },
       live: { unsent: 'no document shows it' },
     },
+    RunIdentityTokenIssued: {
+      schema: z.strictObject({ phase: z.enum(['plan', 'apply']), audience: z.string() }),
+      audit: { action: 'issue_identity_token', meta: ({ phase, audience }) => ({ phase, audience }) },
+      live: { unsent: 'no document shows it' },
+    },
     RunPlanned: {
       schema: z.strictObject({ hasChanges: z.boolean(), resources: counts, message }),
       audit: progress,

@@ -38,6 +38,8 @@ import { RunLeasesController } from './run-leases/run-leases.controller.js';
 import { RunTokensController } from './run-tokens/run-tokens.controller.js';
 import { jobValues } from './jobs/job-values.projection.js';
 import { JOB_VALUES_PURPOSE, JobValuesStore } from './jobs/job-values.service.js';
+import { RunIdentityTokens } from './identity-tokens/run-identity-tokens.service.js';
+import { RunIdentityTokensController } from './identity-tokens/run-identity-tokens.controller.js';
 import { RunJobRenderer } from './jobs/run-jobs.renderer.js';
 import { RunJobs } from './jobs/run-jobs.service.js';
 import { RunJobsController } from './jobs/run-jobs.controller.js';
@@ -126,6 +128,7 @@ const CONTROLLERS = [
   PlanDocumentsController,
   PlansController,
   RunEventsController,
+  RunIdentityTokensController,
   RunJobsController,
   RunLogsController,
   RunStatisticsController,
@@ -139,6 +142,7 @@ const SERVICES = [
   ConfigurationUploads,
   ConfigurationVersionsHandler,
   ExecutorWaits,
+  RunIdentityTokens,
   RunJobs,
   RunRenderer,
   RunsHandler,

@@ -128,6 +128,7 @@ export const runs: Projection<RunEvent | RunOwnerDeleted> = {
     RunPlanStarted: startPhase('planning', 'plan_execution'),
     RunPlanRequeued: requeuePlan,
     RunJobRead: null,
+    RunIdentityTokenIssued: null,
     RunPlanned: ({ hasChanges, resources, message }, event) =>
       setStatus('planned', event, {
         set: sql`, has_changes = ${hasChanges}, planned = ${sql.json(resources)}`,

@@ -272,6 +272,15 @@ const actions: readonly MatrixRow[] = [
     },
   })),
   {
+    route: 'POST /runs/:id/identity-tokens',
+    about: { ...run, scope: inAcme },
+    demands: ['execute-run'],
+    // Nobody has claimed the run.
+    status: 409,
+    trail: [],
+    body: resource('run-identity-tokens', { fence: 1, audience: 'aws.workload.identity' }),
+  },
+  {
     route: 'POST /runs/:id/job',
     about: { ...run, scope: inAcme },
     demands: ['execute-run'],

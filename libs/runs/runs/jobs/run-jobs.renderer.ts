@@ -1,14 +1,9 @@
 import { createEventContext, type Actor } from '#api/access';
 import type { Resource } from '#api/json-api';
 import type { ConfigurationLinks } from '../configuration-versions/configuration-version.links.js';
-import type { PhaseName } from '../runs/phases.js';
+import { PHASE_SECONDS } from '../runs/phases.js';
 import { buildJobEnvironment } from './run-job.js';
 import type { RunJob } from './run-jobs.service.js';
-
-const HOUR_SECONDS = 60 * 60;
-
-/** The seconds that a phase may take, as the vendor's. */
-const TIME_LIMIT: Readonly<Record<PhaseName, number>> = { plan: 2 * HOUR_SECONDS, apply: 24 * HOUR_SECONDS };
 
 /** The seconds between two uploads of a state that changes while a run is applied: the least that terraform accepts. */
 const SNAPSHOT_INTERVAL_SECONDS = 20;
@@ -50,7 +45,7 @@ export class RunJobRenderer {
         'structured-run-output-enabled': run.structuredRunOutput,
         'target-addrs': options.targetAddrs,
         'terraform-version': options.terraformVersion,
-        'time-limit-seconds': TIME_LIMIT[phase],
+        'time-limit-seconds': PHASE_SECONDS[phase],
         variables: values.variables,
         'working-directory': run.workingDirectory,
         'workspace-id': run.workspace,

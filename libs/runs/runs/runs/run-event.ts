@@ -66,6 +66,8 @@ export type RunEvent =
   | Message<'RunPlanRequeued', { fence: number; message: string }>
   /** The executor of the phase has what it needs for it. The first nonce of a claim counts; the log has its hash. */
   | Message<'RunJobRead', { phase: PhaseName; fence: number; nonceHash: string }>
+  /** The phase has a token with which it authenticates at a cloud. */
+  | Message<'RunIdentityTokenIssued', { phase: PhaseName; audience: string }>
   | Message<'RunPlanned', { hasChanges: boolean; resources: PlannedCounts } & MessageData>
   | Message<'RunPlannedAndFinished', Record<never, never>>
   | Message<'RunPlanSaved', Record<never, never>>

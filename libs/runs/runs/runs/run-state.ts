@@ -107,6 +107,7 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
   RunPlanStarted: startPhase('RunPlanStarted'),
   RunPlanRequeued: setStatusAfter('RunPlanRequeued'),
   RunJobRead: ({ nonceHash }, state) => updateRun(state, { jobNonce: nonceHash }),
+  RunIdentityTokenIssued: keepState,
   RunPlanned: ({ hasChanges }, state) => updateRun(state, { status: STATUS_AFTER.RunPlanned, hasChanges }),
   RunPlannedAndFinished: setStatusAfter('RunPlannedAndFinished'),
   RunPlanSaved: setStatusAfter('RunPlanSaved'),

@@ -244,6 +244,20 @@ describe('a claimed run', () => {
       .refuses('conflict', 'nobody has claimed it');
   });
 
+  it('gets identity tokens while its phase is claimed', () => {
+    const issue = (fence: number): RunCommand => ({ type: 'IssueIdentityToken', data: { fence, audience: 'aws' } });
+    const issued: RunEvent = { type: 'RunIdentityTokenIssued', data: { phase: 'plan', audience: 'aws' } };
+    given(...claimed)
+      .when(issue(1))
+      .yields(issued);
+    given(...claimed)
+      .when(issue(2))
+      .refuses('conflict', 'its executor has the fence 1');
+    given(...claimed, planned())
+      .when(issue(1))
+      .refuses('conflict', 'Run is planned: it has no job');
+  });
+
   it('gives its job to the first nonce of each claim', () => {
     const read = (fence: number, nonceHash: string): RunCommand => ({ type: 'ReadJob', data: { fence, nonceHash } });
     const wasRead = (phase: 'plan' | 'apply', fence: number): RunEvent => ({

@@ -45,6 +45,7 @@ export type RunCommand =
   | Message<'ExpireLease', { fence: number; message: string }>
   /** The executor of the claimed phase reads what it needs. */
   | Message<'ReadJob', { fence: number; nonceHash: string }>
+  | Message<'IssueIdentityToken', { fence: number; audience: string }>
   | Message<'ReportProgress', RunProgress>
   | Message<'ConfirmRun', { confirmedBy: Principal }>
   | Message<'DiscardRun', Record<never, never>>
@@ -117,10 +118,16 @@ const decideLostExecutor = (
 
 const CLAIMED_PHASE: Partial<Readonly<Record<RunStatus, PhaseName>>> = { planning: 'plan', applying: 'apply' };
 
-const decideJobRead = ({ fence, nonceHash }: DataOf<RunCommand, 'ReadJob'>, run: ExistingRun): readonly RunEvent[] => {
+/** Refuses everybody but the executor of the claimed phase. */
+const requireClaimedPhase = (fence: number, run: ExistingRun): PhaseName => {
   requireFence(run.status, fence, isPhaseClaimed(run) ? run.fence : null);
   const phase = CLAIMED_PHASE[run.status];
   if (!phase) throw conflict(`Run is ${run.status}: it has no job`);
+  return phase;
+};
+
+const decideJobRead = ({ fence, nonceHash }: DataOf<RunCommand, 'ReadJob'>, run: ExistingRun): readonly RunEvent[] => {
+  const phase = requireClaimedPhase(fence, run);
   if (run.jobNonce === null) return [{ type: 'RunJobRead', data: { phase, fence, nonceHash } }];
   // An executor that got no response sends the same nonce again.
   if (run.jobNonce === nonceHash) return [];
@@ -176,6 +183,9 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
   ClaimRun: whenRunExists(decideClaim),
   ExpireLease: whenRunExists(decideLostExecutor),
   ReadJob: whenRunExists(decideJobRead),
+  IssueIdentityToken: whenRunExists(({ fence, audience }, run) => [
+    { type: 'RunIdentityTokenIssued', data: { phase: requireClaimedPhase(fence, run), audience } },
+  ]),
   ReportProgress: whenRunExists(decideProgress),
   ConfirmRun: whenRunExists((data, run) => {
     requireActionAllowed(run, 'apply');
