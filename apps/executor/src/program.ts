@@ -8,6 +8,7 @@ import { ExecutorApi } from './api/executor-api.js';
 import { ServerConnection } from './api/server-connection.js';
 import { trustAuthorities } from './authorities.js';
 import { EXIT_CODES, ExecutorError } from './executor-error.js';
+import { Destinations } from './sandbox/network/destinations.js';
 import { findSandbox } from './sandbox/find-sandbox.js';
 import {
   parseExecutorSettings,
@@ -112,10 +113,12 @@ const runExecutor = async (
   const authorities = await trustAuthorities(process.env);
   const sandbox = await chooseSandbox(settings);
   const workFolder = await lockWorkFolder(settings.workFolder);
+  const destinations = new Destinations(server, settings.permittedHosts);
   const executor = new Executor(
     {
       api: new ExecutorApi(new ServerConnection(server, logger), token),
       sandbox,
+      findAddresses: (destination) => destinations.findAddresses(destination),
       tools: createToolFinder({ ...settings, workFolder }, logger),
       keptStates: join(workFolder, 'kept-states'),
       authorities,

@@ -22,6 +22,7 @@ const claimAnswer = z.object({
 const leaseAnswer = z.object({ data: lease.nullable() });
 const agentAnswer = z.object({ data: z.object({ id: z.string() }) });
 const jobAnswer = z.object({ data: z.object({ attributes: phaseJob }) });
+const identityTokenAnswer = z.object({ data: z.object({ attributes: z.object({ token: z.string() }) }) });
 const appendAnswer = z.object({ offset: z.number(), truncated: z.boolean() });
 const stateVersionAnswer = z.object({
   data: z.object({ attributes: z.object({ 'hosted-state-upload-url': z.string().nullish() }) }),
@@ -113,6 +114,14 @@ export class ExecutorApi {
     const resource = { type: 'run-jobs', attributes: { fence, nonce } };
     const { data } = await this.post(`/api/v2/runs/${run}/job`, resource, jobAnswer, signal);
     return data.attributes;
+  }
+
+  /** Resolves to a token with which the phase authenticates at a cloud. */
+  async issueIdentityToken({ run, fence }: ClaimedPhase, audience: string, signal: AbortSignal): Promise<string> {
+    const resource = { type: 'run-identity-tokens', attributes: { fence, audience } };
+    const path = `/api/v2/runs/${run}/identity-tokens`;
+    const { data } = await this.post(path, resource, identityTokenAnswer, signal);
+    return data.attributes.token;
   }
 
   async report({ run, fence }: ClaimedPhase, report: PhaseReport, signal: AbortSignal): Promise<void> {

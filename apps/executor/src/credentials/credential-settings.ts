@@ -1,8 +1,8 @@
-/** The phase of a run. A plan may have fewer rights in the cloud than its apply. */
-export type CredentialPhase = 'plan' | 'apply';
+import type { Phase } from '../api/executor-api.js';
+import { RunError } from '../executor-error.js';
 
 /** A setting of dynamic credentials is missing or wrong. The message names the variable. */
-export class CredentialError extends Error {}
+export class CredentialError extends RunError {}
 
 /** Several configurations of one provider differ by their tag: `TFC_AWS_PROVIDER_AUTH_EAST`. Null for the one without a tag. */
 type Tag = string | null;
@@ -19,7 +19,8 @@ const GENERIC = /^TFC_WORKLOAD_IDENTITY_AUDIENCE(?:_(.+))?$/;
 export class CredentialSettings {
   constructor(
     private readonly environment: ReadonlyMap<string, string>,
-    private readonly phase: CredentialPhase,
+    /** A plan may have fewer rights in the cloud than its apply. */
+    private readonly phase: Phase,
   ) {}
 
   /** Returns the tags of the configurations of a provider that are switched on. */

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { CredentialSettings, type CredentialPhase } from './credential-settings.js';
+import type { Phase } from '../api/executor-api.js';
+import { CredentialSettings } from './credential-settings.js';
 import { buildDynamicCredentials } from './dynamic-credentials.js';
 
-const build = async (environment: Record<string, string>, phase: CredentialPhase = 'plan') => {
+const build = async (environment: Record<string, string>, phase: Phase = 'plan') => {
   const files: Record<string, string> = {};
   const credentials = await buildDynamicCredentials(
     new CredentialSettings(new Map(Object.entries(environment)), phase),

@@ -1,8 +1,9 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { text } from 'node:stream/consumers';
-import { isIP, type LookupFunction } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import { z } from 'zod';
+import { useAddresses } from '../sandbox/network/destinations.js';
 import { CredentialError } from './credential-settings.js';
 import type { VaultLogin } from './vault-login.js';
 
@@ -13,7 +14,10 @@ const answerSchema = z.object({
 });
 const refusalSchema = z.object({ errors: z.array(z.string()) });
 
-type FindAddresses = (destination: { readonly host: string; readonly port: number }) => Promise<readonly string[]>;
+export type FindAddresses = (destination: {
+  readonly host: string;
+  readonly port: number;
+}) => Promise<readonly string[]>;
 
 type VaultRequest = Pick<VaultLogin, 'address' | 'namespace' | 'authority'> & {
   readonly path: string;
@@ -116,16 +120,6 @@ export class VaultSessions {
     return promise;
   }
 }
-
-/** Connects to the addresses that were checked, whatever the name resolves to now. */
-const useAddresses =
-  (addresses: readonly string[]): LookupFunction =>
-  (_host, options, callback) => {
-    const found = addresses.map((address) => ({ address, family: isIP(address) }));
-    const [first] = found;
-    if (!first) return callback(new Error('the name has no address'), '');
-    return options.all ? callback(null, found) : callback(null, first.address, first.family);
-  };
 
 const parseJson = (content: string): unknown => {
   try {

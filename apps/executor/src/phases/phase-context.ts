@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from '#platform/kernel';
 import type { ClaimedPhase, ExecutorApi, PhaseReport } from '../api/executor-api.js';
 import type { PhaseJob } from '../api/phase-job.js';
+import type { FindAddresses } from '../credentials/vault-sessions.js';
 import { findWorkingDirectory } from '../archives/contained-files.js';
 import { RunError } from '../executor-error.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
@@ -18,6 +19,8 @@ import { renderVariableFiles, type VariableValue } from './variable-files.js';
 export type PhaseDependencies = {
   readonly api: ExecutorApi;
   readonly sandbox: Sandbox;
+  /** Refuses hosts that runs must not reach. */
+  readonly findAddresses: FindAddresses;
   readonly tools: ToolFinder;
   /** The folder of states that the server did not accept. */
   readonly keptStates: string;

@@ -64,20 +64,28 @@ export class PhaseFolder {
       : join(state, 'workspaces', workspace, 'terraform.tfstate');
   }
 
+  /** Returns the path of a file that commands can read. */
+  locateFile(sandbox: Sandbox, name: string): string {
+    return join(sandbox.locate(this.filesMount), name);
+  }
+
+  private get filesMount(): SandboxMount {
+    return { source: this.files, target: '/files', writable: false };
+  }
+
   /** Returns the mounts of commands, and what commands see. */
   mount(sandbox: Sandbox, tool: IacTool) {
     const space: SandboxMount = { source: this.space, target: '/work', writable: true };
-    const files: SandboxMount = { source: this.files, target: '/files', writable: false };
+    const files = this.filesMount;
     const program: SandboxMount = { source: tool.path, target: `/tools/${tool.name}`, writable: false };
     const seenSpace = sandbox.locate(space);
-    const seenFiles = sandbox.locate(files);
     return {
       mounts: [space, files, program],
       program: sandbox.locate(program),
       seen: {
         space: seenSpace,
         plan: join(seenSpace, 'plan', 'tfplan'),
-        file: (name: string) => join(seenFiles, name),
+        file: (name: string) => this.locateFile(sandbox, name),
         /** The path of a folder of the space. */
         of: (path: string) => seenSpace + path.slice(this.space.length),
       },

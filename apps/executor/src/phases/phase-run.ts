@@ -10,6 +10,7 @@ import { listSecretsOfHcl } from '../output/secret-forms.js';
 import { SecretMasker } from '../output/secret-masker.js';
 import { executeApply } from './apply-phase.js';
 import { FailedCommandError, type PhaseContext, type PhaseDependencies } from './phase-context.js';
+import { PhaseCredentials } from './phase-credentials.js';
 import { PhaseFolder } from './phase-folder.js';
 import { executePlan } from './plan-phase.js';
 import { PhaseStop, PhaseStoppedError, type StopReason } from './phase-stop.js';
@@ -105,9 +106,25 @@ export class PhaseRun {
     return this.executeJob(job);
   }
 
-  private async executeJob(job: PhaseJob): Promise<PhaseOutcome> {
+  private async executeJob(received: PhaseJob): Promise<PhaseOutcome> {
+    const { logger } = this.dependencies;
+    const credentials = new PhaseCredentials(this.dependencies, this.claimed, this.folder);
+    try {
+      const { job, failure } = await credentials.addTo(received, this.stop.signal).then(
+        (completed) => ({ job: completed, failure: null }),
+        // The log says why.
+        (error: unknown) => ({ job: received, failure: error }),
+      );
+      return await this.executeWithLog(job, credentials.secrets, failure);
+    } finally {
+      await credentials.close().catch((error: unknown) => logger.warn({ err: error }, 'credentials not revoked'));
+    }
+  }
+
+  /** Fails at once if there is a failure already. */
+  private async executeWithLog(job: PhaseJob, secrets: readonly string[], failure: unknown): Promise<PhaseOutcome> {
     const { api, logger, now } = this.dependencies;
-    const masker = new SecretMasker(listSecrets(job));
+    const masker = new SecretMasker([...listSecrets(job), ...secrets]);
     const upload = await LogUpload.open(this.folder.log, (offset, output) =>
       api.appendLog(this.claimed, offset, output, this.stop.signal),
     );
@@ -119,7 +136,7 @@ export class PhaseRun {
       Math.max(1, limit - (performance.now() - began) / 1_000) + GRACE_MS[this.claimed.phase] / 1_000 + EXTRA_SECONDS;
     try {
       const context = { ...this.dependencies, claimed: this.claimed, folder: this.folder, stop: this.stop };
-      return await this.executePhase({ ...context, nonce: this.nonce, job, log, getSecondsLeft });
+      return await this.executePhase({ ...context, nonce: this.nonce, job, log, getSecondsLeft }, failure);
     } finally {
       clearTimeout(timer);
       // Without a part of its log, a phase still has its result.
@@ -127,9 +144,10 @@ export class PhaseRun {
     }
   }
 
-  private async executePhase(context: PhaseContext): Promise<PhaseOutcome> {
+  private async executePhase(context: PhaseContext, failure: unknown): Promise<PhaseOutcome> {
     const { claimed, job, log } = context;
     try {
+      if (failure !== null) throw failure;
       return await (claimed.phase === 'plan' ? executePlan(context) : executeApply(context));
     } catch (error) {
       if (error instanceof PhaseStoppedError) {

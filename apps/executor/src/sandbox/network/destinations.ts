@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import { isIP } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { PrivateHosts } from '#platform/outbound';
 
@@ -76,3 +76,13 @@ export class Destinations {
     return this.reachable.permits(name, address);
   }
 }
+
+/** Returns a lookup for connections that answers with addresses that were checked, whatever the name resolves to now. */
+export const useAddresses =
+  (addresses: readonly string[]): LookupFunction =>
+  (_host, options, callback) => {
+    const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+    const [first] = found;
+    if (!first) return callback(new Error('no addresses'), '');
+    return options.all ? callback(null, found) : callback(null, first.address, first.family);
+  };

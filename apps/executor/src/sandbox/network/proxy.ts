@@ -1,7 +1,7 @@
 import { createServer, request, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import { connect, createServer as createSocketServer, type LookupFunction, type Server, type Socket } from 'node:net';
+import { connect, createServer as createSocketServer, type Server, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
-import { RefusedDestination, type HostAndPort, type Destinations } from './destinations.js';
+import { RefusedDestination, useAddresses, type HostAndPort, type Destinations } from './destinations.js';
 
 /** Connections of one sandbox. terraform uses fewer than a hundred. */
 const MAX_CONNECTIONS = 1024;
@@ -22,16 +22,6 @@ const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
 
 /** A proxy for the commands in one sandbox, on Unix sockets that are mounted into it. */
 type SandboxProxy = { close(): void };
-
-/** Accepts addresses that were checked instead of a name. */
-const useAddresses =
-  (addresses: readonly string[]): LookupFunction =>
-  (_host, options, callback) => {
-    const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-    const [first] = found;
-    if (!first) return callback(new Error('no addresses'), '');
-    return options.all ? callback(null, found) : callback(null, first.address, first.family);
-  };
 
 const parseAuthority = (authority: string): HostAndPort | null => {
   const [, bracketed, name, port = ''] = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(authority) ?? [];
