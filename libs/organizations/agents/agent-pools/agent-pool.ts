@@ -73,7 +73,8 @@ const normalizeScopes = (changes: AgentPoolChanges): AgentPoolChanges => ({
   ),
 });
 
-const checkSitePool = ({ name: _, ...changed }: AgentPoolChanges): void => {
+const checkSitePool = (changes: AgentPoolChanges): void => {
+  const { name: _, ...changed } = changes;
   if (hasNoChanges(changed)) return;
   throw unprocessable(
     'A pool of the site has only a name: it executes runs in remote mode for organizations. An organization opts out with site-executors-enabled',
