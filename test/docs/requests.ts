@@ -97,10 +97,17 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
   agents: {
     requests: [
       { name: 'register', routes: ['POST /api/v2/agent-pools/:pool/agents'], body: agents.registerBody },
+      { name: 'register in the pool of the token', routes: ['POST /api/v2/agents'], body: agents.executorBody },
       { name: 'ping', routes: ['POST /api/v2/agents/:id/actions/ping'], body: agents.pingBody },
       { name: 'claim', routes: ['POST /api/v2/agents/:id/actions/claim'], body: runLeases.claimBody },
     ],
-    also: { name: 'cadastre', phases: 'cadastre', status: 'cadastre', 'wait-seconds': 'cadastre' },
+    also: {
+      name: 'cadastre',
+      phases: 'cadastre',
+      'protocol-version': 'cadastre',
+      status: 'cadastre',
+      'wait-seconds': 'cadastre',
+    },
   },
   'audit-configurations': {
     requests: [

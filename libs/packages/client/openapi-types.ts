@@ -2524,6 +2524,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/agents': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Register an executor in the pool of its token
+     * @description For executors, with the token of a pool of an organization or of the site. `protocol-version` is the version of the protocol that the executor speaks.
+     */
+    post: operations['registerExecutorAgent'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/agents/{id}/actions/ping': {
     parameters: {
       query?: never;
@@ -6492,6 +6512,16 @@ export interface components {
         /** @default {} */
         attributes: {
           name?: string | null;
+        };
+        relationships?: unknown;
+      };
+    };
+    RegisterExecutorAgentBody: {
+      data: {
+        type?: ('agents' | '') | null;
+        attributes: {
+          name?: string | null;
+          'protocol-version': string;
         };
         relationships?: unknown;
       };
@@ -33188,6 +33218,71 @@ export interface operations {
       };
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  registerExecutorAgent: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "agents",
+         *         "attributes": {
+         *           "name": "builder-1",
+         *           "protocol-version": "1.0"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['RegisterExecutorAgentBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AgentDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The server does not speak this version of the protocol. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The server does not speak this version of the protocol."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

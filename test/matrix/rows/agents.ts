@@ -195,6 +195,13 @@ const otherPool: MatrixTarget = {
   params: (_, { otherPool: id }) => ({ id, pool: id }),
 };
 
+/** The pool that the token of the caller belongs to. */
+const poolOfToken: MatrixTarget = {
+  scope: (caller, world) => (caller.siteAgent ? SITE_SCOPE : inAcme(caller, world)),
+  ofSite: true,
+  params: () => ({}),
+};
+
 /** Requests of agents with the token of their pool. */
 const executing: readonly MatrixRow[] = [
   {
@@ -211,6 +218,14 @@ const executing: readonly MatrixRow[] = [
     demands: ['execute-run'],
     status: 201,
     trail: ['agent create'],
+  },
+  {
+    route: 'POST /agents',
+    about: poolOfToken,
+    demands: ['execute-run'],
+    status: 201,
+    trail: ['agent create'],
+    body: resource('agents', { name: 'executor', 'protocol-version': '1.0' }),
   },
   {
     route: 'POST /agents/:id/actions/ping',

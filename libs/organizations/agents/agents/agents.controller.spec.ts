@@ -73,6 +73,19 @@ describe('an agent', () => {
     expectStatus(await worker.post(inPool(pool), resource('agents', { name: 7 })), 422);
   });
 
+  it('registers as an executor in the pool of its token, if the server speaks its protocol', async () => {
+    const attributes = { name: 'two', 'protocol-version': '1.0' };
+    const { id, relationships } = expectStatus(await worker.post('/api/v2/agents', resource('agents', attributes)), 201)
+      .body.data;
+    expect(relationships['agent-pool'].data.id).toBe(pool);
+    expectStatus(await ping(id, 'exited'), 200);
+    for (const version of ['2.0', '1', 'latest', null]) {
+      const body = resource('agents', { ...attributes, 'protocol-version': version });
+      expectStatus(await worker.post('/api/v2/agents', body), 422);
+    }
+    expectStatus(await server.post('/api/v2/agents', resource('agents', attributes)), 404);
+  });
+
   it('reports its status without an event', async () => {
     const id = await register('busy');
     const before = await logLength(server.store);

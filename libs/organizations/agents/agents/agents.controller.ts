@@ -23,6 +23,16 @@ import { ChangeAgent } from './agents.handler.js';
 import { findAgent, listAgents, recordPing, type AgentRow } from './agents.queries.js';
 
 export const registerBody = resourceBody('agents', z.object({ name: text(255).nullish() }).default({}));
+/** The protocol of executors that this server speaks (docs/how-to/executors.md). Minor versions add to it. */
+const PROTOCOL_VERSION = /^1\.\d{1,4}$/;
+
+export const executorBody = resourceBody(
+  'agents',
+  z.object({
+    name: text(255).nullish(),
+    'protocol-version': text(20).regex(PROTOCOL_VERSION, 'must be 1.0, the version of the protocol of this server'),
+  }),
+);
 export const pingBody = resourceBody('agents', z.object({ status: z.enum(AGENT_STATUSES) }));
 
 const renderAgent = (row: AgentRow, now: Date): Resource => ({
@@ -85,6 +95,14 @@ export class AgentsController {
   @HttpCode(204)
   async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
     await this.bus.execute(new ChangeAgent('DeregisterAgent', { id, actor }));
+  }
+
+  /** Registers an executor in the pool of its token, which need not know the id of the pool. */
+  @Post('agents')
+  async registerExecutor(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const { name } = parseBody(executorBody, body).data.attributes;
+    const registration = { pool: actor.id, name: name || null, actor };
+    return this.render(await this.bus.execute(new ChangeAgent('RegisterAgent', registration)));
   }
 
   /** Registers an agent with its pool's token. The vendor's public API has neither this route nor the ping. */

@@ -10,7 +10,7 @@ import {
   timestamp,
 } from '#api/json-api/description';
 import { AGENT_STATUSES } from './agent.js';
-import { AgentsController, pingBody, registerBody } from './agents.controller.js';
+import { AgentsController, executorBody, pingBody, registerBody } from './agents.controller.js';
 
 export const agentSchema = defineResource({
   name: 'Agent',
@@ -51,6 +51,13 @@ export const agentsOperations = describeController(AgentsController, AGENTS, {
   register: {
     description: 'For agents, with the token of the pool.',
     body: describeOptionalBody(registerBody, { data: { type: 'agents', attributes: { name: 'builder-1' } } }),
+  },
+  registerExecutor: {
+    summary: 'Register an executor in the pool of its token',
+    description:
+      'For executors, with the token of a pool of an organization or of the site. `protocol-version` is the version of the protocol that the executor speaks.',
+    body: describeResourceBody(executorBody, { name: 'builder-1', 'protocol-version': '1.0' }),
+    refusals: { unprocessable: 'The server does not speak this version of the protocol.' },
   },
   ping: {
     summary: 'Report the status of an agent',
