@@ -43,6 +43,27 @@ describe('commands beside a running server', () => {
     });
   });
 
+  it('create a pool of the site with a token for its executors, list it, and delete both', async () => {
+    const created = await product.run('pool', 'create', 'builders');
+    expect(created).toMatchObject({ code: 0, stderr: expect.stringMatching(/^This token expires at \d{4}-\S+Z\.\n$/) });
+    const executor = api.as(created.stdout.trim());
+    const registration = { type: 'agents', attributes: { name: 'one', 'protocol-version': '1.0' } };
+    expect((await executor.post('/api/v2/agents', { data: registration })).status).toBe(201);
+    const [listed] = JSON.parse((await product.run('pool', 'list', '--json')).stdout) as { id: string }[];
+    expect(listed).toMatchObject({ name: 'builders', agents: 1, tokens: 1 });
+    expect((await api.get(`/api/v2/agent-pools/${listed?.id}`)).body.data.attributes.name).toBe('builders');
+    expect((await product.run('token', 'list')).stdout).toMatch(/ builders +agent /);
+
+    const again = await product.run('pool', 'create', 'BUILDERS');
+    expect(again).toMatchObject({ code: 1, stderr: 'Name has already been taken\n' });
+    expect(await product.run('pool', 'delete', 'Builders')).toMatchObject({ code: 0 });
+    expect((await executor.get(`/api/v2/agent-pools/${listed?.id}/runs`)).status).toBe(401);
+    expect(await product.run('pool', 'delete', 'builders')).toMatchObject({
+      code: 1,
+      stderr: 'No pool of the site has the name builders\n',
+    });
+  });
+
   it('create a token without expiry only with --never-expires, and print a warning', async () => {
     const created = await product.run('token', 'create', '--user', 'edsger', '--never-expires');
     expect(created).toMatchObject({ code: 0 });

@@ -29,7 +29,8 @@ type TokenOptions = {
   readonly onlyOrganization?: string;
 };
 
-const describeEnd = (end: string | null): string =>
+/** Returns the line about the expiry of a new token. */
+export const describeTokenEnd = (end: string | null): string =>
   end === null
     ? 'WARNING: this token never expires. Anyone who gets it can use it until you revoke it (token revoke).'
     : `This token expires at ${end}.`;
@@ -44,7 +45,7 @@ const runTokenCreate = async (settings: Settings, options: TokenOptions): Promis
     const description = options.description ?? 'Made at the command line';
     const restriction = { access: options.access, organization: options.onlyOrganization ?? null };
     const secret = await issueUserToken(store, ids, user.id, description, end, restriction);
-    process.stderr.write(`${describeEnd(end)}\n`);
+    process.stderr.write(`${describeTokenEnd(end)}\n`);
     printLine(secret);
   };
   try {

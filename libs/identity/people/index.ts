@@ -85,6 +85,7 @@ export {
   prepareTokenDestruction,
   buildTokenHashDeletion,
   prepareNewToken,
+  prepareTokenCreation,
   selectOwnedTokens,
   type IssuedToken,
   type NewToken,

@@ -42,8 +42,8 @@ export const listTokensOf = async (store: EventStore, username: string | null): 
                     (select o.name || '/' || t.name from teams t join organizations o on o.id = t.organization
                       where t.id = token.owner),
                     (select name from organizations where id = token.owner),
-                    (select o.name || '/' || p.name from agent_pools p join organizations o on o.id = p.organization
-                      where p.id = token.owner),
+                    (select coalesce(o.name || '/', '') || p.name
+                       from agent_pools p left join organizations o on o.id = p.organization where p.id = token.owner),
                     token.owner) as owner
       from authentication_tokens token
      where ${owner}::text is null or token.owner = ${owner}
