@@ -50,6 +50,11 @@ export type Product = {
   run(...args: readonly string[]): Promise<ProcessResult>;
   /** Starts a command, for tests that end it before its end. */
   spawn(...args: readonly string[]): { readonly ended: Promise<ProcessResult>; kill(signal: NodeJS.Signals): void };
+  /** Starts a command with other settings. */
+  spawnWith(
+    settings: Readonly<Record<string, string>>,
+    ...args: readonly string[]
+  ): { readonly ended: Promise<ProcessResult>; kill(signal: NodeJS.Signals): void };
   /** Runs a command with other settings. An empty setting counts as absent. */
   runWith(settings: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<ProcessResult>;
   /** Runs a command in a terminal and types this line. All output is in `stdout`. */
@@ -192,6 +197,8 @@ export const launchProduct = async (
     CADASTRE_ACCESS_CHANGE_LIMIT: 'off',
     CADASTRE_FACTS_LIMIT: 'off',
     CADASTRE_MAX_UNANSWERED_REQUESTS: 'off',
+    // Most tests need no executor, whose process takes time.
+    CADASTRE_EXECUTOR: 'off',
     CADASTRE_MAX_ORGANIZATIONS_PER_USER: 'off',
     CADASTRE_MAX_USERS: 'off',
     CADASTRE_MAX_INVITATIONS_PER_ORGANIZATION: 'off',
@@ -258,6 +265,10 @@ export const launchProduct = async (
     run: (...args) => launch(build, args, env).ended,
     spawn: (...args) => {
       const { child, ended } = launch(build, args, env);
+      return { ended, kill: (signal) => void child.kill(signal) };
+    },
+    spawnWith: (otherSettings, ...args) => {
+      const { child, ended } = launch(build, args, { ...env, ...otherSettings });
       return { ended, kill: (signal) => void child.kill(signal) };
     },
     runWith: (otherSettings, ...args) => launch(build, args, { ...env, ...otherSettings }).ended,

@@ -9,6 +9,8 @@ type Greeting = {
   /** The link by which the administrator can sign in once, or where it is; null except at the first start. */
   readonly signInLink: string | null;
   readonly hasOrganizations: boolean;
+  /** Who executes remote runs; null if the operator has decided that. */
+  readonly remoteRuns: string | null;
 };
 
 const toRelative = (path: string): string => relative(process.cwd(), path) || path;
@@ -18,7 +20,7 @@ const toRelative = (path: string): string => relative(process.cwd(), path) || pa
  * user from here to `terraform apply`.
  */
 export const formatGreeting = (greeting: Greeting): string => {
-  const { settings, caFile, signInLink, hasOrganizations } = greeting;
+  const { settings, caFile, signInLink, hasOrganizations, remoteRuns } = greeting;
   return [
     '',
     `Cadastre is ready at ${settings.publicUrl}`,
@@ -27,6 +29,7 @@ export const formatGreeting = (greeting: Greeting): string => {
     describeSignIn(signInLink),
     ...(caFile ? [`  Certificate authority: ${toRelative(caFile)}`] : []),
     `  Kafka: ${settings.kafka ? settings.kafka.brokers.join(', ') : 'not configured (KAFKA_BROKERS)'}`,
+    ...(remoteRuns === null ? [] : [`  Remote runs: ${remoteRuns}`]),
     '',
     ...(hasOrganizations ? [] : formatFirstSteps(greeting)),
   ].join('\n');

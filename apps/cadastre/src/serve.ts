@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { hasAdmin } from '#identity/people';
 import { hasOrganizations } from '#organizations/organizations';
 import { collectProcessMetrics } from '#api/edge';
 import { StartupError, VERSION } from '#platform/host';
@@ -12,6 +13,7 @@ import { openHealth } from '../../health.js';
 import { openTracing } from '../../tracing.js';
 import { stopServing } from '../../stop-serving.js';
 import { ADMIN_TOKEN_FILE, ensureAdminAccess, presentSignInLink } from './admin-access.js';
+import { EmbeddedExecutor, prepareExecutor } from './embedded-executor.js';
 import { formatGreeting } from './greeting.js';
 import { WorkerPool } from './worker-pool.js';
 
@@ -79,6 +81,8 @@ const openWorkers = async (runtime: Runtime, stopping: AbortSignal): Promise<Run
 /** Starts everything in one process, or with workers that serve the requests. Resolves when it serves requests. */
 export const serve = (settings: Settings, stopping: AbortSignal): Promise<StoppableService> =>
   startInOrder(settings, 'serve', stopping, async (runtime, opened) => {
+    // Before the administrator, so that an interrupted first start is repeated as the first one.
+    const executor = await prepareExecutor(runtime, !(await hasAdmin(runtime.store)), stopping);
     const access = await ensureAdminAccess(runtime);
     const hasContent = await hasOrganizations(runtime.store.database);
     const signInLink = access.isFirstStart ? await presentSignInLink(runtime, process.stdout.isTTY) : null;
@@ -89,12 +93,18 @@ export const serve = (settings: Settings, stopping: AbortSignal): Promise<Stoppa
     const server = await (settings.workers > 1 ? openWorkers(runtime, stopping) : openOne(runtime));
     opened(server);
     const { caFile } = server;
+    if (executor.starts) {
+      const embedded = new EmbeddedExecutor(runtime, caFile);
+      opened(embedded);
+      embedded.start();
+    }
     const greeting = formatGreeting({
       settings,
       caFile,
       tokenSource: access.token,
       signInLink,
       hasOrganizations: hasContent,
+      remoteRuns: executor.description,
     });
     process.stdout.write(`${greeting}\n`);
   });

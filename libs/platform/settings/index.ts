@@ -1,3 +1,4 @@
+export { EXECUTOR_VARIABLES } from './executor-variables.js';
 export { isHostOrAddress, isWildcard } from './host-names.js';
 export type { KafkaSettings } from './kafka-settings.js';
 export { redactSecrets } from './redact-secrets.js';

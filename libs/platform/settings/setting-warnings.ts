@@ -1,3 +1,4 @@
+import { EXECUTOR_VARIABLES } from './executor-variables.js';
 import { isLoopback } from './host-names.js';
 import { toFileVariable, type EnvironmentValues } from './secret-files.js';
 import type { Settings } from './settings.js';
@@ -8,7 +9,12 @@ export type ProcessKind = 'serve' | 'gateway' | 'projector' | 'publisher' | 'com
 
 /** Settings of `cadastre provider`, which has no server settings. */
 const CLIENT_VARIABLES = ['CADASTRE_URL', 'CADASTRE_TOKEN', 'CADASTRE_KEY_PASSPHRASE'];
-const KNOWN_VARIABLES = [...Object.keys(settingVariables), ...secretNames.map(toFileVariable), ...CLIENT_VARIABLES];
+const KNOWN_VARIABLES = [
+  ...Object.keys(settingVariables),
+  ...secretNames.map(toFileVariable),
+  ...CLIENT_VARIABLES,
+  ...EXECUTOR_VARIABLES,
+];
 
 /** Returns one line for each setting that is valid but probably a mistake. */
 export const listSettingWarnings = (

@@ -185,6 +185,8 @@ const toServerSettings = (env: ParsedEnvironment) => {
     port: env.PORT,
     /** Number of processes of `serve` that serve requests. With 1, everything is in one process. */
     workers: env.CADASTRE_WORKERS,
+    /** Whether `serve` starts an executor. `auto`: if the first start has created a pool for it. */
+    executor: env.CADASTRE_EXECUTOR,
     tls,
     /** An origin: scheme, host and, unless it is the scheme's default, port; without a trailing slash. */
     publicUrl: env.CADASTRE_PUBLIC_URL ?? buildDefaultPublicUrl(env, tls.mode === 'off' ? 'http' : 'https'),

@@ -78,6 +78,11 @@ export const settingVariables = {
     'processes that serve requests in serve; 1: everything is in one process',
     wholeNumberSchema(1, 64, 1),
   ),
+  CADASTRE_EXECUTOR: defineVariable(
+    'auto',
+    'whether serve starts an executor of the site; auto: in new installations if this machine has a sandbox; on; off',
+    oneOfSchema(['auto', 'on', 'off'], 'auto'),
+  ),
   CADASTRE_TLS: defineVariable(
     'auto',
     'auto: certificates from a local CA in the data folder; off: plain HTTP, for a proxy in front',
