@@ -15,7 +15,7 @@ const CLAIM_PAUSE_MS = 10_000;
 /** While all slots are in use, nothing else shows the server that the executor lives. */
 const PING_MS = 60_000;
 const EXIT_MS = 10_000;
-const REGISTRATION_PAUSE_MS = 5_000;
+const REGISTRATION_PAUSE_MS = 2_000;
 
 type ExecutorOptions = {
   readonly name: string;
