@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
-import { expectStatus, makeAgentPool, makeAgentToken, makeRun, related } from '../../../../test/support/seeds.js';
+import {
+  expectStatus,
+  grantWorkspaceAccess,
+  makeAgentPool,
+  makeAgentToken,
+  makeMember,
+  makeRun,
+  makeTeam,
+  related,
+} from '../../../../test/support/seeds.js';
 import { runRequests, startRunSite } from '../../../../test/support/runs.js';
 import { type ApiResponse, type ApiTestClient, type TestServer } from '../../../../test/support/server.js';
 import { createEndedLogsJob, createRunLogs } from '../index.js';
@@ -255,5 +264,24 @@ describe('the link to a log', () => {
     for (const query of ['offset=x', 'limit=0', 'limit=1048577', 'offset=1&offset=2']) {
       expectStatus(await server.as(null).get(`${pathname}?${query}`), 400);
     }
+  });
+
+  it('ends when the person who got it loses access, and works again with new access', async () => {
+    const workspace = await aWorkspace();
+    const run = await makeRun(server, workspace, { 'plan-only': true });
+    await reported(run, 'planning');
+    const team = await makeTeam(server, 'acme', 'log-readers');
+    const grant = await grantWorkspaceAccess(server, team, workspace, 'read');
+    const eve = await makeMember(server, 'acme', 'eve', [team]);
+    const document = expectStatus(await eve.get(`/api/v2/plans/${planOf(run)}`), 200).body.data;
+    const { pathname } = new URL(document.attributes['log-read-url'] as string);
+    const read = () => server.as(null).get(pathname);
+    expect(expectStatus(await read(), 200).text).toBe('\u0002');
+    expectStatus(await server.delete(`/api/v2/team-workspaces/${grant}`), 204);
+    expectStatus(await read(), 404);
+    await grantWorkspaceAccess(server, team, workspace, 'read');
+    expectStatus(await read(), 200);
+    expectStatus(await server.post(`/api/v2/admin/users/${eve.id}/actions/suspend`), 200);
+    expectStatus(await read(), 404);
   });
 });

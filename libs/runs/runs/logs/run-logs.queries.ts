@@ -1,8 +1,16 @@
 import { notFound, sql, type Sql } from '#platform/kernel';
-import { requireCurrentAccess, selectRangesOfLink, type Actor, type PermissionScope } from '#api/access';
+import {
+  requireCurrentAccess,
+  selectRangesOfLink,
+  selectWorkspaceGrants,
+  type Actor,
+  type Grant,
+  type Identity,
+  type PermissionScope,
+} from '#api/access';
 import type { Database } from '#platform/postgres';
 import type { PhaseName, StatusTimestamps } from '../runs/phases.js';
-import type { LogTarget } from '../runs/run-logs.links.js';
+import type { LinkRecipient, LogTarget } from '../runs/run-logs.links.js';
 import type { RunStatus } from '../runs/run-status.js';
 import { canExecute, RUN_JOINS } from '../runs/runs.queries.js';
 import { hasEnded, getPhaseStatus, type LogChunk, type LogEnd, type LogRange } from './run-log.js';
@@ -76,8 +84,10 @@ export const insertChunks = async (
 };
 
 /** The run of a log, with one of the chunks that the range overlaps. */
-type LogRow = {
+type LogRow = PermissionScope & {
   readonly organization: string;
+  /** Access of the teams of the reader. */
+  readonly grants: readonly Grant[];
   readonly status: RunStatus;
   readonly reached: StatusTimestamps;
   /** For `requireAddressOfLink`. */
@@ -97,20 +107,29 @@ const selectChunks = (phase: string, { offset, limit }: LogRange): Sql => sql`
      and c.start >= (select max(f.start) from runs.log_chunks f where f.phase = ${phase} and f.start <= ${offset}::bigint)
    order by c.start limit ${CHUNKS_PER_READ}`;
 
-/** Reads a log for a signed link of a caller, without a permission check: a row for each chunk, or one without a chunk. */
+/**
+ * The caller that a link was made for. `identity` is null for the token of an organization, a pool or a run, whose access does not
+ * change.
+ */
+export type LogReader = LinkRecipient & { readonly identity: Identity | null };
+
+/**
+ * Reads a log for a signed link: a row for each chunk, or one without a chunk. The statement fails if the access of the reader has
+ * changed since its identity was read.
+ */
 export const listChunksOfLink = (
   database: Database,
   { run, phase }: LogTarget,
-  recipient: { readonly type: string; readonly id: string },
+  { type, id, identity }: LogReader,
   range: LogRange,
 ): Promise<LogRow[]> =>
   database.rows<LogRow>(sql`
     select r.organization, r.status, r.reached, (${selectLastChunk(phase)} ->> 'end')::bigint as "end", c.start, c.content,
-           ${selectRangesOfLink(sql.raw('r.organization'), {
-             type: sql`${recipient.type}::text`,
-             id: sql`${recipient.id}::text`,
-           })} as "allowedRanges"
-      from runs r left join lateral (${selectChunks(phase, range)}) c on true where r.id = ${run} order by c.start`);
+           ${identity ? selectWorkspaceGrants(identity, 'w') : sql`'[]'::jsonb`} as grants,
+           ${selectRangesOfLink(sql.raw('r.organization'), { type: sql`${type}::text`, id: sql`${id}::text` })} as "allowedRanges"
+      from runs r join workspaces w on w.id = r.workspace
+      left join lateral (${selectChunks(phase, range)}) c on true
+     where r.id = ${run} and ${identity ? requireCurrentAccess(identity) : sql`true`} order by c.start`);
 
 export const listChunks = (
   database: Database,

@@ -5,10 +5,12 @@ import { requireAddressOfLink, requirePermission, type Actor } from '#api/access
 import { readBytes } from '#storage/blob-store';
 import type { EventStore } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
+import { FairQueue } from '#workspaces/state';
 import type { LogFileKind, RunFile, RunFiles } from '../run-files/run.files.js';
 import { requireFence } from '../runs/run-fence.js';
 import type { PhaseName } from '../runs/phases.js';
-import type { LogTarget } from '../runs/run-logs.links.js';
+import type { LinkRecipient, LogTarget } from '../runs/run-logs.links.js';
+import { LogReaders } from './log-readers.service.js';
 import {
   EMPTY_LOG,
   getPhaseStatus,
@@ -25,12 +27,17 @@ import {
   isRunStored,
   insertChunks,
   listChunks,
-  listChunksOfLink,
   listEndedLogs,
   loadRunForLog,
   type EndedLog,
   type RunForLog,
 } from './run-logs.queries.js';
+
+/**
+ * Neither a rate limit nor the protection against overload applies to reads of logs, because the CLI ends its output at the first
+ * refusal. So reads wait, and those of one recipient do not delay others. A gateway has fewer connections than can wait.
+ */
+const READS = { concurrency: 16, waiting: 100_000, waitingOfOwner: 100_000, waitingBytes: Infinity, items: 'logs' };
 
 /** Part of the key derivation. */
 export const LOGS_PURPOSE = 'run logs';
@@ -66,6 +73,8 @@ export class RunLogs {
   private readonly files: RunFiles;
   private readonly limit: number;
   private readonly envelope: Envelope;
+  private readonly readers: LogReaders;
+  private readonly reads = new FairQueue(READS);
 
   constructor({ store, files, encryptionKeys, limit }: RunLogsOptions) {
     this.store = store;
@@ -73,6 +82,7 @@ export class RunLogs {
     this.files = files;
     this.limit = limit;
     this.envelope = new Envelope(encryptionKeys, LOGS_PURPOSE);
+    this.readers = new LogReaders(store.database);
   }
 
   /**
@@ -103,15 +113,13 @@ export class RunLogs {
     return this.store.retryOnConflict(appendOnce, { races: ['log_chunks_pkey', 'log_chunks_start'] });
   }
 
-  /** Reads a range of a log for a signed link. Throws not-found if the run was deleted. */
-  async read(
-    target: LogTarget,
-    recipient: { readonly type: string; readonly id: string },
-    address: string | null,
-    range: LogRange,
-  ): Promise<Buffer> {
+  /**
+   * Reads a range of a log for a signed link. Throws not-found if the run was deleted, and if the caller that the link was made for
+   * may not read the run any more. Recipients take turns.
+   */
+  async read(target: LogTarget, recipient: LinkRecipient, address: string | null, range: LogRange): Promise<Buffer> {
     const outputRange = toOutputRange(range);
-    const rows = await listChunksOfLink(this.database, target, recipient, outputRange);
+    const rows = await this.reads.run(recipient.id, 0, () => this.readers.listChunks(target, recipient, outputRange));
     const [row] = rows;
     if (!row) throw notFound();
     requireAddressOfLink(row.allowedRanges, address);
