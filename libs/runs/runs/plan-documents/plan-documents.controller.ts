@@ -77,7 +77,7 @@ export class PlanDocumentsController {
     @CurrentActor() actor: Actor,
   ): Promise<void> {
     const run = await this.documents.authorize(toRunId(id, 'plan'), parseFence(fence), actor);
-    await this.documents.storeSchemas(run, await readDocument(content, length));
+    await this.receive(content, length, (schemas) => this.documents.storeSchemas(run, schemas));
   }
 
   @Put('plans/:id/json-output')
@@ -91,7 +91,7 @@ export class PlanDocumentsController {
     @CurrentActor() actor: Actor,
   ): Promise<void> {
     const run = await this.documents.authorize(toRunId(id, 'plan'), parseFence(fence), actor);
-    await this.documents.storePlan(run, await readDocument(content, length));
+    await this.receive(content, length, (plan) => this.documents.storePlan(run, plan));
   }
 
   @Get('plans/:id/json-output')
@@ -182,6 +182,17 @@ export class PlanDocumentsController {
     );
   }
 
+  private async receive(
+    content: Readable,
+    announced: string | undefined,
+    store: (document: Buffer) => Promise<void>,
+  ): Promise<void> {
+    const length = announced === undefined ? null : Number(announced);
+    checkContentLength(length, MAX_UPLOAD_BYTES);
+    const read = () => readBytes(limitUpload(content, MAX_UPLOAD_BYTES));
+    await this.documents.receive(length ?? MAX_UPLOAD_BYTES, read, store);
+  }
+
   /** Responds with 204 until the plan has ended. */
   private async redirect(run: string, kind: PlanDocumentKind, actor: Actor, reply: FastifyReply): Promise<void> {
     const row = await findRun(this.database, actor, run);
@@ -211,8 +222,3 @@ export class PlanDocumentsController {
     return this.reads.recordAs<PlanOutputRead>(context, organization, { type: 'PlanOutputDownloaded', data });
   }
 }
-
-const readDocument = (content: Readable, length: string | undefined): Promise<Buffer> => {
-  checkContentLength(length === undefined ? null : Number(length), MAX_UPLOAD_BYTES);
-  return readBytes(limitUpload(content, MAX_UPLOAD_BYTES));
-};

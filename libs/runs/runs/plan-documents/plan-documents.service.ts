@@ -34,16 +34,22 @@ export class PlanDocuments {
     return row;
   }
 
+  /** `bytes`: the most that `receive` returns. Nothing is received if other uploads need too much memory. */
+  receive(bytes: number, receive: () => Promise<Buffer>, store: (document: Buffer) => Promise<void>): Promise<void> {
+    return this.redactor.admit(bytes, async () => store(await receive()));
+  }
+
   async storeSchemas(run: RunForLog, schemas: Buffer): Promise<void> {
-    const { uploaded } = await this.redactor.run(run.organization, { type: 'CheckSchemas', schemas });
+    const { uploaded } = await this.redactor.checkSchemas(run.organization, schemas);
     await this.store(run, 'json-schema', uploaded);
   }
 
   async storePlan(run: RunForLog, plan: Buffer): Promise<void> {
-    const stored = await this.files.get(toDocument(run, 'json-schema'));
-    if (!stored) throw conflict('Upload json-schema first: it is needed to redact the plan');
-    const schemas = await readBytes(stored.content);
-    const { uploaded, redacted } = await this.redactor.run(run.organization, { type: 'RedactPlan', plan, schemas });
+    const { uploaded, redacted } = await this.redactor.redact(run.organization, plan, async () => {
+      const stored = await this.files.get(toDocument(run, 'json-schema'));
+      if (!stored) throw conflict('Upload json-schema first: it is needed to redact the plan');
+      return readBytes(stored.content);
+    });
     if (redacted) await this.store(run, 'json-output-redacted', redacted);
     await this.store(run, 'json-output', uploaded);
   }
@@ -66,7 +72,7 @@ export class PlanDocuments {
       throw notFound();
     }
     if (current.fence === fence) return;
-    if (fence !== null) await this.files.removeDocuments(id, fence);
+    if (fence !== null) await this.files.removeUploads(id, fence);
     requireFence(current.status, fence, current.fence);
   }
 }

@@ -1,12 +1,16 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Piscina } from 'piscina';
-import { getErrorCode, unprocessable } from '#platform/kernel';
+import { getErrorCode, unavailable, unprocessable } from '#platform/kernel';
 import { MIB } from '#storage/blob-store';
 import { FairQueue } from '#workspaces/state';
 import { runRedactionTask, type RedactionOutcome, type RedactionTask } from './plan-redaction.worker.js';
 
 /** Size up to which the work takes a few milliseconds. */
 const SMALL_BYTES = 64 * 1024;
+
+/** Memory of all uploads that are being received or wait. */
+const MAX_ADMITTED_BYTES = 128 * MIB;
+const RETRY_AFTER_SECONDS = 5;
 
 /** Heap of the thread: a document of 64 MiB needs about 400 MiB. */
 const HEAP_MIB = 768;
@@ -21,6 +25,8 @@ const NICE = 5;
 
 const WORKER = new URL('./plan-redaction.worker.js', import.meta.url).href;
 
+type RedactedFiles = Extract<RedactionOutcome, { files: unknown }>['files'];
+
 /** Checks and redacts documents of plans in a thread with limited memory and time. Organizations take turns. */
 @Injectable()
 export class PlanRedactor implements OnApplicationShutdown {
@@ -29,26 +35,51 @@ export class PlanRedactor implements OnApplicationShutdown {
     concurrency: 1,
     waiting: 64,
     waitingOfOwner: 16,
-    waitingBytes: 128 * MIB,
+    waitingBytes: 0,
     items: 'plans',
   });
+  private admittedBytes = 0;
   private pool: Piscina<RedactionTask, RedactionOutcome> | null = null;
 
-  async run(owner: string, task: RedactionTask): Promise<Extract<RedactionOutcome, { files: unknown }>['files']> {
-    const outcome = await this.perform(owner, task);
-    if ('refused' in outcome) throw unprocessable(outcome.refused);
-    return outcome.files;
+  /**
+   * Counts the memory of an upload while the work with it lasts, from before its first byte is read. Throws `unavailable` if the
+   * uploads of other requests need too much.
+   */
+  async admit<T>(bytes: number, work: () => Promise<T>): Promise<T> {
+    if (this.admittedBytes + bytes > MAX_ADMITTED_BYTES) {
+      throw unavailable('Too many plans are being uploaded. Please try again.', RETRY_AFTER_SECONDS);
+    }
+    this.admittedBytes += bytes;
+    try {
+      return await work();
+    } finally {
+      this.admittedBytes -= bytes;
+    }
+  }
+
+  checkSchemas(owner: string, schemas: Buffer): Promise<RedactedFiles> {
+    const task = { type: 'CheckSchemas', schemas } as const;
+    const isSmall = schemas.length <= SMALL_BYTES && schemas[0] !== GZIP_BYTE;
+    return unwrap(isSmall ? runRedactionTask(task) : this.perform(owner, () => Promise.resolve(task)));
+  }
+
+  /** The schemas are loaded when the turn of the plan comes, so that plans that wait do not keep them in memory. */
+  redact(owner: string, plan: Buffer, loadSchemas: () => Promise<Buffer>): Promise<RedactedFiles> {
+    return unwrap(this.perform(owner, async () => ({ type: 'RedactPlan', plan, schemas: await loadSchemas() })));
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.pool?.destroy();
   }
 
-  private async perform(owner: string, task: RedactionTask): Promise<RedactionOutcome> {
-    const bytes = task.schemas.length + (task.type === 'RedactPlan' ? task.plan.length : 0);
-    if (bytes <= SMALL_BYTES && !isCompressed(task)) return runRedactionTask(task);
+  private async perform(owner: string, load: () => Promise<RedactionTask>): Promise<RedactionOutcome> {
+    let bytes = 0;
     try {
-      return await this.queue.run(owner, bytes, () => this.runInThread(task));
+      return await this.queue.run(owner, 0, async () => {
+        const task = await load();
+        bytes = task.schemas.length + (task.type === 'RedactPlan' ? task.plan.length : 0);
+        return this.runInThread(task);
+      });
     } catch (error) {
       // Both errors end the thread. The next task starts a new one.
       const isStopped = error instanceof Error && error.name === 'AbortError';
@@ -73,8 +104,11 @@ export class PlanRedactor implements OnApplicationShutdown {
   }
 }
 
-/** Compressed documents can be much larger than they look. */
-const isCompressed = (task: RedactionTask): boolean =>
-  task.schemas[0] === GZIP_BYTE || (task.type === 'RedactPlan' && task.plan[0] === GZIP_BYTE);
+const unwrap = async (performed: Promise<RedactionOutcome> | RedactionOutcome): Promise<RedactedFiles> => {
+  const outcome = await performed;
+  if ('refused' in outcome) throw unprocessable(outcome.refused);
+  return outcome.files;
+};
 
+/** Compressed documents can be much larger than they look. */
 const GZIP_BYTE = 0x1f;
