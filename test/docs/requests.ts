@@ -765,6 +765,7 @@ export const OTHER_BODIES: readonly string[] = [
   'PUT /api/v2/plans/:id/json-output',
   'PUT /api/v2/plans/:id/json-schema',
   'PUT /api/v2/plans/:id/log',
+  'PUT /api/v2/plans/:id/plan-file',
   'PUT /api/v2/state-versions/upload/:token',
   ...['Users', 'Groups'].flatMap((path) => [
     `POST /scim/v2/${path}`,

@@ -3899,6 +3899,46 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/plans/{id}/plan-file': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /**
+     * Upload the archive that the apply of a run needs
+     * @description For executors, with the token of the pool, while the run is `planning`. The server does not read the archive. It stores it encrypted, and deletes it when the run ends.
+     */
+    put: operations['uploadPlanFile'];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/plan-files/{token}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Download the archive that the apply of a run needs
+     * @description The signed link replaces the token. It is valid while the executor that got it applies the run.
+     */
+    get: operations['downloadPlanFile'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/capacity': {
     parameters: {
       query?: never;
@@ -12242,6 +12282,11 @@ export interface components {
         'organization-name': string;
         /** @enum {string} */
         phase: 'plan' | 'apply';
+        /**
+         * @description For an apply: a signed link to the archive that the executor of the plan has uploaded, valid for 15 minutes. Else null.
+         * @example https://cadastre.example.com/api/v2/plan-files/WyJydW4t…
+         */
+        'plan-file-url': string | null;
         /** @example Default Project */
         'project-name': string;
         refresh: boolean;
@@ -39302,6 +39347,131 @@ export interface operations {
            *           "status": "404",
            *           "title": "not found",
            *           "detail": "The run was deleted."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  uploadPlanFile: {
+    parameters: {
+      query: {
+        fence: number;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the plan. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/octet-stream': string;
+      };
+    };
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      /** @description The run is not `planning`, another file was uploaded, or the fence is not that of the newest claim. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "The run is not `planning`, another file was uploaded, or the fence is not that of the newest claim."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  downloadPlanFile: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The signature of a link. Take the whole link from `plan-file-url` of a job. It is valid for 15 minutes, for everyone who has it. */
+        token: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The archive. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/octet-stream': string;
+        };
+      };
+      400: components['responses']['BadRequest'];
+      /** @description The link is not valid, or it has expired. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "The link is not valid, or it has expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The executor of the plan has uploaded none, or the executor with the link does not apply the run. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The executor of the plan has uploaded none, or the executor with the link does not apply the run."
            *         }
            *       ]
            *     }

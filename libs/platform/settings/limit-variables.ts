@@ -43,6 +43,11 @@ export const requestVariables = {
     'longest log of a plan or an apply, in MiB; the rest is dropped',
     wholeNumberSchema(1, 1_024, 64),
   ),
+  CADASTRE_PLAN_FILE_MAX_MIB: defineVariable(
+    '256',
+    'largest archive with the plan of a run, in MiB',
+    wholeNumberSchema(1, 65_536, 256),
+  ),
   CADASTRE_MAX_CONNECTIONS: defineCountVariable(1_000, 'most connections of one gateway; more get 503'),
   CADASTRE_MAX_CONNECTIONS_PER_ADDRESS: defineCountVariable(
     500,

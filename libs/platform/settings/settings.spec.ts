@@ -69,6 +69,7 @@ describe('settings', () => {
       slowReadsPerCaller: 2,
       providerArchiveLimit: 1024 * 1024 * 1024,
       logLimit: 64 * 1024 * 1024,
+      planFileLimit: 256 * 1024 * 1024,
       http: {
         connections: 1_000,
         connectionsPerAddress: 500,
@@ -390,6 +391,7 @@ describe('settings', () => {
       slowReadsPerCaller: 2,
       providerArchiveLimit: 1024 * 1024 * 1024,
       logLimit: 64 * 1024 * 1024,
+      planFileLimit: 256 * 1024 * 1024,
       http: {
         connections: 50,
         connectionsPerAddress: 10,

@@ -246,6 +246,8 @@ const toStorageSettings = (env: ParsedEnvironment) => {
     providerArchiveLimit: env.CADASTRE_PROVIDER_MAX_MIB * MIB,
     /** Bytes of the longest log of a plan or an apply. */
     logLimit: env.CADASTRE_RUN_LOG_MAX_MIB * MIB,
+    /** Bytes of the largest archive with the plan of a run. */
+    planFileLimit: env.CADASTRE_PLAN_FILE_MAX_MIB * MIB,
   } as const;
 };
 

@@ -30,6 +30,9 @@ import { PlanDocumentLinks } from './plan-documents/plan-documents.links.js';
 import { PlanDocuments } from './plan-documents/plan-documents.service.js';
 import { PlanDocumentsController } from './plan-documents/plan-documents.controller.js';
 import { PlanRedactor } from './plan-documents/plan-redactor.threads.js';
+import { PlanFileLinks } from './plan-files/plan-files.links.js';
+import { PlanFiles } from './plan-files/plan-files.service.js';
+import { PlanFilesController } from './plan-files/plan-files.controller.js';
 import { PlansController } from './phases/plans.controller.js';
 import { RunEventsController } from './run-events/run-events.controller.js';
 import { RunStatisticsController } from './statistics/run-statistics.controller.js';
@@ -104,6 +107,8 @@ export type RunsOptions = {
   readonly publicUrl: string;
   /** Bytes of the longest log. */
   readonly logLimit: number;
+  /** Bytes of the largest archive with a plan. */
+  readonly planFileLimit: number;
 };
 
 /** Creates the logs for a gateway, or for the job that moves them to files. */
@@ -126,6 +131,7 @@ const CONTROLLERS = [
   ConfigurationVersionsController,
   OrganizationCapacityController,
   PlanDocumentsController,
+  PlanFilesController,
   PlansController,
   RunEventsController,
   RunIdentityTokensController,
@@ -163,12 +169,13 @@ const provideLinks = ({ encryptionKeys, publicUrl }: RunsOptions): readonly Prov
       (sign) => new ConfigurationLinks(publicUrl, sign('configuration upload'), sign('configuration download')),
     ),
     provide(PlanDocumentLinks, (sign) => new PlanDocumentLinks(publicUrl, sign('plan document'))),
+    provide(PlanFileLinks, (sign) => new PlanFileLinks(publicUrl, sign('plan file'))),
     provide(RunLogLinks, (sign) => new RunLogLinks(publicUrl, sign('run log'))),
   ];
 };
 
 /** Provides what the jobs of executors need. */
-const provideJobs = ({ encryptionKeys, publicUrl }: RunsOptions): readonly Provider[] => [
+const provideJobs = ({ encryptionKeys, planFileLimit, publicUrl }: RunsOptions): readonly Provider[] => [
   {
     provide: JobValuesStore,
     useFactory: (database: Database, vault: Vault, variables: RunVariables) =>
@@ -177,8 +184,15 @@ const provideJobs = ({ encryptionKeys, publicUrl }: RunsOptions): readonly Provi
   },
   {
     provide: RunJobRenderer,
-    useFactory: (configurations: ConfigurationLinks) => new RunJobRenderer(publicUrl, configurations),
-    inject: [ConfigurationLinks],
+    useFactory: (configurations: ConfigurationLinks, planFiles: PlanFileLinks) =>
+      new RunJobRenderer(publicUrl, configurations, planFiles),
+    inject: [ConfigurationLinks, PlanFileLinks],
+  },
+  {
+    provide: PlanFiles,
+    useFactory: (database: Database, documents: PlanDocuments, files: RunFiles) =>
+      new PlanFiles({ database, documents, files, limit: planFileLimit }),
+    inject: [Database, PlanDocuments, RunFiles],
   },
 ];
 

@@ -20,7 +20,8 @@ export type FileSweeperOptions<E extends Message> = {
   readonly table: string;
   /** Type of the event that deletes an owner with all its files. */
   readonly ownerEnds: string;
-  readonly on: { readonly [T in E['type']]: (data: DataOf<E, T>, event: RecordedEvent) => FileChange };
+  /** Null if the event has no effect. */
+  readonly on: { readonly [T in E['type']]: (data: DataOf<E, T>, event: RecordedEvent) => FileChange | null };
   /** Removes a file, if it exists. */
   readonly remove: (id: string) => Promise<void>;
 };
@@ -32,7 +33,7 @@ const ORGANIZATION_DELETED: OrganizationDeleted['type'] = 'OrganizationDeleted';
 const listStreams = (events: readonly RecordedEvent[], type: string): string[] =>
   events.filter((event) => event.type === type).map(({ stream }) => stream);
 
-type FileChanges = Readonly<Record<string, ((data: never, event: RecordedEvent) => FileChange) | undefined>>;
+type FileChanges = Readonly<Record<string, ((data: never, event: RecordedEvent) => FileChange | null) | undefined>>;
 
 const listFileChanges = (
   changesByType: FileChanges,
@@ -82,13 +83,24 @@ export const createFileSweeper = <E extends Message>({
                where owner = any (${owners}::text[]) or organization = any (${organizations}::text[])`);
       const deletedAtOnce = added.filter((file) => deleted.has(file.owner) || deleted.has(file.organization));
       const removed = [...new Set([...removedIds, ...[...orphans, ...deletedAtOnce].map(({ id }) => id)])];
-      for (const id of removed) await remove(id);
+      await forEachConcurrently(removed, remove);
       return [
         ...(added.length > 0 ? [insertFiles(tableName, added)] : []),
         ...(removed.length > 0 ? [deleteFiles(tableName, removed)] : []),
       ];
     },
   };
+};
+
+/** Files in an object store take some milliseconds each. */
+const CONCURRENT_REMOVALS = 16;
+
+const forEachConcurrently = async (ids: readonly string[], work: (id: string) => Promise<void>): Promise<void> => {
+  const remaining = ids.values();
+  const workers = Array.from({ length: CONCURRENT_REMOVALS }, async () => {
+    for (const id of remaining) await work(id);
+  });
+  await Promise.all(workers);
 };
 
 const insertFiles = (tableName: Sql, files: readonly TrackedFile[]): Sql => sql`

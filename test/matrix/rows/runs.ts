@@ -281,6 +281,16 @@ const actions: readonly MatrixRow[] = [
     body: resource('run-identity-tokens', { fence: 1, audience: 'aws.workload.identity' }),
   },
   {
+    route: 'PUT /plans/:id/plan-file',
+    about: { ...ofFreshRun('plan'), scope: inAcme },
+    demands: ['execute-run'],
+    // Nobody has claimed the run.
+    status: 409,
+    trail: [],
+    query: () => 'fence=1',
+    body: gzipSync('plan'),
+  },
+  {
     route: 'POST /runs/:id/job',
     about: { ...run, scope: inAcme },
     demands: ['execute-run'],
@@ -392,6 +402,7 @@ const links: readonly MatrixRow[] = [
     trail: [],
     body: 'bytes',
   },
+  { route: 'GET /plan-files/:token', about: unsigned, demands: 'anybody', status: 403 },
   { route: 'GET /plan-documents/:token', about: unsigned, demands: 'anybody', status: 403 },
   { route: 'GET /configuration-versions/download/:token', about: unsigned, demands: 'anybody', status: 403 },
   {

@@ -17,6 +17,7 @@ const SIGNED_LINKS = [
   '/v2/files/',
   '/v2/logs/',
   '/v2/plan-documents/',
+  '/v2/plan-files/',
 ];
 
 type Compressed = (error: Error | null, compressed: Buffer) => void;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
 import { readWholeLog } from '../../../../test/support/event-log.js';
+import { executorRequests } from '../../../../test/support/executors.js';
 import { readDatabase, recordLogLines } from '../../../../test/support/leaks.js';
 import { getDetail } from '../../../../test/support/responses.js';
 import { runRequests, startRunSite } from '../../../../test/support/runs.js';
@@ -14,7 +15,7 @@ import {
   reportBody,
   resource,
 } from '../../../../test/support/seeds.js';
-import type { ApiResponse, ApiTestClient, TestServer } from '../../../../test/support/server.js';
+import type { ApiTestClient, TestServer } from '../../../../test/support/server.js';
 import { newStateVersion, pathOf, stateFile } from '../../../../test/support/state-file.js';
 import { makeSet, makeVariable, patchVariableBody } from '../../../../test/support/variables.js';
 
@@ -32,19 +33,8 @@ afterAll(() => server.close());
 
 const { aWorkspace, act, differences } = runRequests(() => ({ server, agents }));
 
-const NONCE = 'nonce-of-the-first-process';
+const { claim, readJob, jobOf } = executorRequests(() => ({ agents, pool }));
 
-/** Registers an agent, which claims runs. */
-const register = async (): Promise<string> =>
-  expectStatus(await agents.post(`/api/v2/agent-pools/${pool}/agents`, resource('agents', { name: 'one' })), 201).body
-    .data.id as string;
-const claim = async (agent: string) =>
-  expectStatus(await agents.post(`/api/v2/agents/${agent}/actions/claim`), 200).body.data;
-
-const readJob = (run: string, attributes: object = {}, api: ApiTestClient = agents): Promise<ApiResponse> =>
-  api.post(`/api/v2/runs/${run}/job`, resource('run-jobs', { fence: 1, nonce: NONCE, ...attributes }));
-const jobOf = async (run: string, attributes: object = {}) =>
-  expectStatus(await readJob(run, attributes), 200).body.data.attributes;
 const finishPlan = async (run: string): Promise<void> => {
   const planned = reportBody('planned', { fence: 1, 'has-changes': true });
   expectStatus(await agents.post(`/api/v2/runs/${run}/progress`, planned), 200);
@@ -53,7 +43,7 @@ const finishPlan = async (run: string): Promise<void> => {
 /** A run that an executor has claimed for its plan. */
 const aClaimedRun = async (workspace: string, attributes: object = {}): Promise<string> => {
   const run = await makeRun(server, workspace, attributes);
-  expect((await claim(await register())).id).toBe(run);
+  expect((await claim()).id).toBe(run);
   return run;
 };
 
@@ -103,6 +93,7 @@ describe('the job of a plan', () => {
       'is-destroy': true,
       'organization-name': 'acme',
       phase: 'plan',
+      'plan-file-url': null,
       'project-name': 'Default Project',
       refresh: true,
       'refresh-only': false,
@@ -129,7 +120,7 @@ describe('the job of a plan', () => {
       TFC_PROJECT_NAME: 'Default Project',
       TF_VAR_TFC_RUN_ID: run,
     });
-    expectStatus(await server.as('').get(pathOf(attributes['configuration-download-url'])), 200);
+    expectStatus(await server.as(null).get(pathOf(attributes['configuration-download-url'])), 200);
     const runs = server.as(attributes['run-token'] as string);
     expectStatus(await runs.get(pathOf(attributes['state-download-url'])), 200);
   });
@@ -226,7 +217,7 @@ describe('the job of an apply', () => {
     await finishPlan(run);
     expectStatus(await server.patch(`${path}/${id}`, patchVariableBody({ value: 'at-apply' })), 200);
     expectStatus(await act(run, 'apply'), 202);
-    expect((await claim(await register())).attributes).toMatchObject({ fence: 2, phase: 'apply' });
+    expect((await claim()).attributes).toMatchObject({ fence: 2, phase: 'apply' });
     expectStatus(await readJob(run), 409);
     const job = await jobOf(run, { fence: 2 });
     expect(job).toMatchObject({ phase: 'apply', 'time-limit-seconds': 86_400, variables });

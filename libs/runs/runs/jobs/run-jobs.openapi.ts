@@ -30,6 +30,10 @@ export const runJobSchema = defineResource({
     'is-destroy': z.boolean(),
     'organization-name': exampleText('acme'),
     phase: z.enum(['plan', 'apply']),
+    'plan-file-url': exampleText(
+      'https://cadastre.example.com/api/v2/plan-files/WyJydW4t…',
+      'For an apply: a signed link to the archive that the executor of the plan has uploaded, valid for 15 minutes. Else null.',
+    ).nullable(),
     'project-name': exampleText('Default Project'),
     refresh: z.boolean(),
     'refresh-only': z.boolean(),

@@ -5,6 +5,7 @@ import { requireCurrentAccess, type Actor, type PermissionScope } from '#api/acc
 import { selectStoredAttributes } from '#api/json-api';
 import { selectEncryptedSecret } from '#storage/vault';
 import { selectBytesForRun } from '#workspaces/variables';
+import { selectFence } from '../logs/run-logs.queries.js';
 import { RUN_OPTIONS, type RunOptions } from '../runs/run-options.js';
 import { canExecute, RUN_JOINS } from '../runs/runs.queries.js';
 
@@ -24,6 +25,8 @@ export type RunForJob = PermissionScope & {
   readonly workingDirectory: string | null;
   readonly structuredRunOutput: boolean;
   readonly stateVersion: string | null;
+  /** The fence of the claim of the plan; null if nobody has claimed it. */
+  readonly planFence: number | null;
   readonly sshKey: string | null;
   readonly encryptedSshKey: string | null;
   /** Encrypted values of the run's own variables; null if it has none. */
@@ -44,7 +47,7 @@ export const loadRunForJob = async (database: Database, actor: Actor, id: string
            o.name as "organizationName", p.name as "projectName", w.name as "workspaceName",
            w.settings ->> 'workingDirectory' as "workingDirectory",
            (w.settings ->> 'structuredRunOutputEnabled')::boolean as "structuredRunOutput",
-           w.current_state_version as "stateVersion", w.ssh_key as "sshKey",
+           w.current_state_version as "stateVersion", ${selectFence('plan')} as "planFence", w.ssh_key as "sshKey",
            ${selectEncryptedSecret(sql.raw('w.ssh_key'))} as "encryptedSshKey",
            ${selectEncryptedSecret(sql.raw('r.id'))} as "encryptedVariables",
            ${selectBytesForRun(sql.raw('r.workspace'))} as "variableBytes"

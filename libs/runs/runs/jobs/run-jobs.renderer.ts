@@ -1,6 +1,7 @@
 import { createEventContext, type Actor } from '#api/access';
 import type { Resource } from '#api/json-api';
 import type { ConfigurationLinks } from '../configuration-versions/configuration-version.links.js';
+import type { PlanFileLinks } from '../plan-files/plan-files.links.js';
 import { PHASE_SECONDS } from '../runs/phases.js';
 import { buildJobEnvironment } from './run-job.js';
 import type { RunJob } from './run-jobs.service.js';
@@ -13,6 +14,7 @@ export class RunJobRenderer {
   constructor(
     private readonly publicUrl: string,
     private readonly configurations: ConfigurationLinks,
+    private readonly planFiles: PlanFileLinks,
   ) {}
 
   resource({ run, phase, fence, values, sshKey, token }: RunJob, actor: Actor): Resource {
@@ -34,6 +36,8 @@ export class RunJobRenderer {
         'is-destroy': options.isDestroy,
         'organization-name': organizationName,
         phase,
+        'plan-file-url':
+          phase === 'apply' && run.planFence !== null ? this.planFiles.urlOf(run.id, fence, actor) : null,
         'project-name': projectName,
         refresh: options.refresh,
         'refresh-only': options.refreshOnly,

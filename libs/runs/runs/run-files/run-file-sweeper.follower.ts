@@ -2,11 +2,23 @@ import type { WorkspaceDeleted } from '#platform/kernel';
 import { createFileSweeper, type BlobStore } from '#storage/blob-store';
 import type { Follower } from '#storage/event-store';
 import type { RunEvent } from '../runs/run-event.js';
+import type { RunEndEvent } from '../runs/run-ends.js';
+import { isFinal } from '../runs/run-status.js';
 import { RunFiles } from './run.files.js';
 
-type RunFileEvent = Extract<RunEvent, { type: 'RunCreated' | 'RunPlanRequeued' }>;
+type RunFileEvent = RunEndEvent | Extract<RunEvent, { type: 'RunCreated' | 'RunPlanRequeued' }>;
 
-/** Removes the files of runs with their workspaces, and the documents of plans whose executors are lost. */
+/** Follows the name of a run in the id of a removal. A fence follows too if only its files are removed. */
+const PLAN_FILES = 'plan-files';
+
+const removePlanFiles = (_: unknown, { stream }: { readonly stream: string }) => ({
+  removed: `${stream} ${PLAN_FILES}`,
+});
+
+/**
+ * Removes the files of runs with their workspaces, what lost executors have uploaded for their plans, and the archives with
+ * plans when the run has ended.
+ */
 export const createRunFileSweeper = (blobs: BlobStore): Follower => {
   // Deletion needs no encryption key.
   const files = new RunFiles(blobs);
@@ -17,10 +29,18 @@ export const createRunFileSweeper = (blobs: BlobStore): Follower => {
     on: {
       RunCreated: ({ workspace }, { stream }) => ({ stored: stream, owner: workspace }),
       RunPlanRequeued: ({ fence }, { stream }) => ({ removed: `${stream} ${fence}` }),
+      RunStageReached: ({ stage }, event) => (isFinal(stage) ? removePlanFiles(stage, event) : null),
+      RunPlannedAndFinished: removePlanFiles,
+      RunApplied: removePlanFiles,
+      RunErrored: removePlanFiles,
+      RunDiscarded: removePlanFiles,
+      RunCanceled: removePlanFiles,
+      RunForceCanceled: removePlanFiles,
     },
-    remove: async (id) => {
-      const [run = '', fence] = id.split(' ');
-      await (fence === undefined ? files.remove(run) : files.removeDocuments(run, Number(fence)));
+    remove: (id) => {
+      const [run = '', part] = id.split(' ');
+      if (part === undefined) return files.remove(run);
+      return part === PLAN_FILES ? files.removePlanFiles(run) : files.removeUploads(run, Number(part));
     },
   });
 };

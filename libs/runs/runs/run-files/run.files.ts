@@ -13,6 +13,10 @@ export const RUN_FILES = 'runs';
 export const PLAN_DOCUMENTS = ['json-output', 'json-output-redacted', 'json-schema'] as const;
 export type PlanDocumentKind = (typeof PLAN_DOCUMENTS)[number];
 
+/** What an executor uploads with the fence of its plan: the documents, and the archive with the plan for the apply. */
+export const PLAN_UPLOADS = [...PLAN_DOCUMENTS, 'plan-file'] as const;
+type PlanUploadKind = (typeof PLAN_UPLOADS)[number];
+
 /** Files that the server writes when a phase has ended. */
 export const LOG_FILES = ['plan-log', 'apply-log'] as const;
 export type LogFileKind = (typeof LOG_FILES)[number];
@@ -23,7 +27,7 @@ export type LogFileKind = (typeof LOG_FILES)[number];
  */
 export type RunFile =
   | { readonly run: string; readonly kind: LogFileKind; readonly fence: null }
-  | { readonly run: string; readonly kind: PlanDocumentKind; readonly fence: number | null };
+  | { readonly run: string; readonly kind: PlanUploadKind; readonly fence: number | null };
 
 const toBlobKey = ({ run, kind, fence }: RunFile): string =>
   `${RUN_FILES}/${run}/${fence === null ? kind : `${kind}-${fence}`}`;
@@ -52,13 +56,29 @@ export class RunFiles {
     return (await this.blobs.head(toBlobKey(file)))?.size ?? null;
   }
 
-  /** Removes the documents that executors with this fence have uploaded. */
-  async removeDocuments(run: string, fence: number): Promise<void> {
-    await Promise.all(PLAN_DOCUMENTS.map((kind) => this.blobs.delete(toBlobKey({ run, kind, fence }))));
+  removeFile(file: RunFile): Promise<void> {
+    return this.blobs.delete(toBlobKey(file));
+  }
+
+  /** Removes what executors with this fence have uploaded for the plan. */
+  async removeUploads(run: string, fence: number): Promise<void> {
+    await Promise.all(PLAN_UPLOADS.map((kind) => this.blobs.delete(toBlobKey({ run, kind, fence }))));
+  }
+
+  /** Removes the archives with the plan, also those of earlier claims. */
+  removePlanFiles(run: string): Promise<void> {
+    return this.removeListed(run, (key) => key.startsWith(toBlobKey({ run, kind: 'plan-file', fence: null })));
   }
 
   /** Removes all files of a run, also those of earlier claims. */
-  async remove(run: string): Promise<void> {
-    for await (const { key } of this.blobs.list(`${RUN_FILES}/${run}`)) await this.blobs.delete(key);
+  remove(run: string): Promise<void> {
+    return this.removeListed(run, () => true);
+  }
+
+  private async removeListed(run: string, isRemoved: (key: string) => boolean): Promise<void> {
+    const keys: string[] = [];
+    for await (const { key } of this.blobs.list(`${RUN_FILES}/${run}`)) if (isRemoved(key)) keys.push(key);
+    // A run has few files.
+    await Promise.all(keys.map((key) => this.blobs.delete(key)));
   }
 }

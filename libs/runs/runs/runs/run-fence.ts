@@ -16,9 +16,14 @@ export const requireFence = (status: RunStatus, fence: number | null, expected: 
 
 const WHOLE_NUMBER = /^[1-9]\d{0,8}$/;
 
+/** Parses the query parameter `fence` of a request that needs a claim. */
+export const requireFenceParameter = (value: unknown): number => {
+  if (typeof value === 'string' && WHOLE_NUMBER.test(value)) return Number(value);
+  throw badRequest('fence must be a whole number from 1', 'fence');
+};
+
 /** Parses the query parameter `fence`, which requests about unclaimed phases do not have. */
 export const parseFence = (value: unknown): number | null => {
   if (value === undefined) return null;
-  if (typeof value === 'string' && WHOLE_NUMBER.test(value)) return Number(value);
-  throw badRequest('fence must be a whole number from 1', 'fence');
+  return requireFenceParameter(value);
 };
