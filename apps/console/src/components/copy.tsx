@@ -22,15 +22,22 @@ const copyText = async (text: string): Promise<boolean> => {
   return false;
 };
 
-/** A button that copies a text. `label` names what it copies. */
-export const CopyButton = ({ text, label }: { readonly text: string; readonly label: string }) => {
+type CopyButtonProps = {
+  /** A function for a long text, which is then made when it is copied. */
+  readonly text: string | (() => string);
+  /** Names what it copies. */
+  readonly label: string;
+};
+
+/** A button that copies a text. */
+export const CopyButton = ({ text, label }: CopyButtonProps) => {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return undefined;
     const timer = setTimeout(() => setCopied(false), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [isCopied]);
-  const copy = async () => setCopied(await copyText(text));
+  const copy = async () => setCopied(await copyText(typeof text === 'string' ? text : text()));
   return (
     // A tooltip of Mantine would be 4 kB, on almost every screen.
     <ActionIcon variant="subtle" color="gray" aria-label={label} title={label} onClick={() => void copy()}>

@@ -64,14 +64,14 @@ const listFacts = (document: RunDocument): readonly LabeledFact[] => {
 type RunProps = { readonly organization: string; readonly workspace: string; readonly document: RunDocument };
 
 /** The phases in their order. A run that plans only has no apply. */
-const Phases = ({ document: { data, included = [] } }: Pick<RunProps, 'document'>) => {
+const Phases = ({ organization, document: { data, included = [] } }: Omit<RunProps, 'workspace'>) => {
   const plan = included.find((each) => each.type === 'plans');
   const apply = included.find((each) => each.type === 'applies');
-  const times = data.attributes['status-timestamps'];
+  const shared = { organization, run: data.id, times: data.attributes['status-timestamps'] };
   return (
     <Stack>
-      {plan && <PhaseCard title="Plan" phase={plan} times={times} />}
-      {apply && !data.attributes['plan-only'] && <PhaseCard title="Apply" phase={apply} times={times} />}
+      {plan && <PhaseCard {...shared} title="Plan" phase={plan} />}
+      {apply && !data.attributes['plan-only'] && <PhaseCard {...shared} title="Apply" phase={apply} />}
     </Stack>
   );
 };
@@ -107,7 +107,7 @@ const Run = (props: RunProps) => {
       </Link>
       <NextStep {...props} />
       <div className={classes['columns']}>
-        <Phases document={document} />
+        <Phases organization={organization} document={document} />
         <Stack>
           <Card title="Details">
             <FactList facts={listFacts(document)} />
