@@ -88,6 +88,7 @@ beforeEach(async () => {
   const dependencies: PhaseDependencies = {
     api: new ExecutorApi(new ServerConnection(url, SILENT), 'token-of-the-pool'),
     sandbox: plainSandbox,
+    findAddresses: () => Promise.reject(new Error('no test needs a cloud')),
     tools: new ToolFinder({ folder: join(folder, 'tools'), mirror: join(folder, 'mirror'), logger: SILENT }),
     keptStates: join(folder, 'kept-states'),
     authorities: '',
