@@ -59,9 +59,13 @@ describe('the settings of an organization', () => {
     await page.getByRole('option', { name: 'agent' }).click();
     await execution.getByRole('combobox', { name: 'Default agent pool' }).click();
     await page.getByRole('option', { name: 'machines' }).click();
+    await execution.getByRole('switch', { name: 'Executors of the site' }).uncheck({ force: true });
     await execution.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();
-    expect((await readOrganization()).attributes['default-execution-mode']).toBe('agent');
+    expect((await readOrganization()).attributes).toMatchObject({
+      'default-execution-mode': 'agent',
+      'site-executors-enabled': false,
+    });
     const stored = page.getByRole('form', { name: 'Stored for clients' });
     await stored.getByLabel('Minutes after which an idle session ends').fill('60');
     await stored.getByRole('switch', { name: 'Cost estimation' }).check({ force: true });

@@ -79,12 +79,13 @@ const MODES = ['remote', 'local', 'agent'] as const;
 type ExecutionDefaults = {
   readonly 'default-execution-mode': (typeof MODES)[number];
   readonly 'default-agent-pool': string | null;
+  readonly 'site-executors-enabled': boolean;
 };
 
 /** Returns the attributes of the request. Only the mode `agent` has a pool. */
 const toAttributes = (present: ExecutionDefaults, changes: Partial<ExecutionDefaults>): OrganizationInput => {
-  const { 'default-execution-mode': mode, 'default-agent-pool': pool } = { ...present, ...changes };
-  return { 'default-execution-mode': mode, 'default-agent-pool-id': mode === 'agent' ? pool : null };
+  const { 'default-agent-pool': pool, ...settings } = { ...present, ...changes };
+  return { ...settings, 'default-agent-pool-id': settings['default-execution-mode'] === 'agent' ? pool : null };
 };
 
 const Execution = ({ organization: { id, attributes, relationships } }: CardProps) => {
@@ -92,6 +93,7 @@ const Execution = ({ organization: { id, attributes, relationships } }: CardProp
   const present: ExecutionDefaults = {
     'default-execution-mode': attributes['default-execution-mode'],
     'default-agent-pool': relationships['default-agent-pool'].data?.id ?? null,
+    'site-executors-enabled': attributes['site-executors-enabled'],
   };
   const { error, isPending } = update;
   const form = useSettings(present, {
@@ -118,6 +120,11 @@ const Execution = ({ organization: { id, attributes, relationships } }: CardProp
       {mode.value === 'agent' && (
         <AgentPoolSelect organization={id} label="Default agent pool" {...form.choice('default-agent-pool')} />
       )}
+      <Switch
+        label="Executors of the site execute remote runs"
+        description="While no agent pool of the organization executes them. Without both, terraform plans and applies where people start it."
+        {...form.checkbox('site-executors-enabled')}
+      />
     </SettingsCard>
   );
 };
