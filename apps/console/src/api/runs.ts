@@ -10,7 +10,6 @@ import { useChange } from './use-change.js';
 
 export type ConsoleRun = ApiResource<'Run'>;
 export type RunDocument = ApiResource<'RunDocumentWithIncluded'>;
-type RunPageDocument = ApiResource<'RunPageWithIncluded'>;
 
 const PAGE_SIZE = 50;
 const LIST_INCLUDES = ['created_by', 'workspace', 'plan'] as const;
@@ -75,6 +74,13 @@ export const countResources = (phase: PhaseResource | null): PlanTotals | null =
       }
     : null;
 
+type RunPageParameters = ReturnType<typeof toParameters>;
+
+const readWorkspaceRuns = (id: string, query: RunPageParameters, signal: AbortSignal) =>
+  readDocument(api.GET('/api/v2/workspaces/{id}/runs', { params: { path: { id }, query }, signal }));
+
+type RunPageDocument = Awaited<ReturnType<typeof readWorkspaceRuns>>;
+
 const toRow = ({ id, attributes, relationships }: ConsoleRun, page: RunPageDocument): RunListRow => ({
   id,
   attributes,
@@ -109,10 +115,9 @@ const toParameters = ({ group, q, waits, result, since, before, workspace }: Run
 
 /** The runs of a workspace, the newest first, page by page. */
 export const workspaceRunsQuery = (organization: string, workspace: string) =>
-  pagedQuery([...runsKey(organization), 'workspace', workspace], async (page, signal) => {
-    const params = { path: { id: workspace }, query: toParameters({}, page) };
-    return toListPage(await readDocument(api.GET('/api/v2/workspaces/{id}/runs', { params, signal })));
-  });
+  pagedQuery([...runsKey(organization), 'workspace', workspace], async (page, signal) =>
+    toListPage(await readWorkspaceRuns(workspace, toParameters({}, page), signal)),
+  );
 
 /** The runs of the workspaces that the person may read, the newest first, page by page. */
 export const organizationRunsQuery = (organization: string, search: RunSearch) =>
