@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import { inspectScreen, openConsole } from '../support/console.js';
+import { makePlannedChange, makeProviderSchemas } from '../support/plan-documents.js';
 import {
   expectStatus,
   makeAgentToken,
@@ -12,6 +13,7 @@ import {
   makeRun,
   makeWorkspace,
   reportBody,
+  resource,
 } from '../support/seeds.js';
 import { startTestServer, type ApiTestClient, type TestServer } from '../support/server.js';
 
@@ -19,11 +21,13 @@ let server: TestServer;
 let browser: TestBrowser;
 let executor: ApiTestClient;
 let owner: string;
+let pool: string;
 
 beforeAll(async () => {
   [server, browser] = await Promise.all([startTestServer({ forBrowsers: true }), openBrowser()]);
   const { ownersTeam } = await makeOrganization(server, 'acme');
-  executor = server.as(await makeAgentToken(server, await makeRemotePool(server, 'acme', 'executors')));
+  pool = await makeRemotePool(server, 'acme', 'executors');
+  executor = server.as(await makeAgentToken(server, pool));
   owner = (await makeMember(server, 'acme', 'olga', [ownersTeam])).id;
 });
 
@@ -32,10 +36,14 @@ afterAll(async () => {
   await server.close();
 });
 
-const startPlan = async (workspace: string): Promise<string> => {
+const queuePlan = async (workspace: string): Promise<string> => {
   const id = await makeWorkspace(server, 'acme', workspace);
   await makeConfigurationVersion(server, id);
-  const run = await makeRun(server, id);
+  return makeRun(server, id);
+};
+
+const startPlan = async (workspace: string): Promise<string> => {
+  const run = await queuePlan(workspace);
   await report(run, 'planning');
   return run;
 };
@@ -55,100 +63,45 @@ const open = (workspace: string, run: string): Promise<TestPage> =>
 
 const logOf = (page: TestPage, phase = 'plan') => page.getByRole('region', { name: `Log of the ${phase}` });
 
-const PROVIDER = 'registry.terraform.io/hashicorp/aws';
-
-const change = (address: string, type: string, resource: object, details: object) => ({
-  address,
-  mode: 'managed',
-  type,
-  name: address.split('.').at(-1),
-  provider_name: PROVIDER,
-  ...resource,
-  change: { before: null, after: null, after_unknown: {}, before_sensitive: {}, after_sensitive: {}, ...details },
-});
+const VPC = { cidr_block: '10.0.0.0/16', tags: { env: 'test', team: 'net' } };
+const DATABASE = { engine: 'postgres', password: 'hush-before', size: 10 };
 
 const PLAN = {
   format_version: '1.2',
   resource_changes: [
-    change(
-      'aws_vpc.main',
-      'aws_vpc',
-      {},
-      {
-        actions: ['update'],
-        before: { cidr_block: '10.0.0.0/16', tags: { env: 'test', team: 'net' } },
-        after: { cidr_block: '10.0.0.0/16', tags: { env: 'production', team: 'net' } },
-      },
-    ),
-    change(
+    makePlannedChange('aws_vpc.main', {
+      actions: ['update'],
+      before: VPC,
+      after: { ...VPC, tags: { env: 'production', team: 'net' } },
+    }),
+    makePlannedChange(
       'module.data.aws_db_instance.main',
-      'aws_db_instance',
-      { module_address: 'module.data', action_reason: 'replace_because_cannot_update' },
       {
         actions: ['delete', 'create'],
-        before: { engine: 'postgres', password: 'hush-before', size: 10, endpoint: 'db.internal' },
-        after: { engine: 'mysql', password: 'hush-after', size: 10 },
+        before: { ...DATABASE, endpoint: 'db.internal' },
+        after: { ...DATABASE, engine: 'mysql', password: 'hush-after' },
         after_unknown: { endpoint: true },
         before_sensitive: { password: true },
         after_sensitive: { password: true },
         replace_paths: [['engine']],
       },
+      { module_address: 'module.data', action_reason: 'replace_because_cannot_update' },
     ),
-    change(
+    makePlannedChange(
       'module.data.aws_s3_bucket.old',
-      'aws_s3_bucket',
+      { actions: ['delete'], before: { bucket: 'logs' } },
       { module_address: 'module.data', action_reason: 'delete_because_no_resource_config' },
-      {
-        actions: ['delete'],
-        before: { bucket: 'logs' },
-      },
     ),
-    change(
-      'aws_iam_role.same',
-      'aws_iam_role',
-      {},
-      { actions: ['no-op'], before: { name: 'a' }, after: { name: 'a' } },
-    ),
-    change(
-      'aws_iam_role.moved',
-      'aws_iam_role',
-      { previous_address: 'aws_iam_role.was' },
-      { actions: ['no-op'], before: {}, after: {} },
-    ),
+    makePlannedChange('aws_iam_role.same', { actions: ['no-op'], before: { name: 'a' }, after: { name: 'a' } }),
+    makePlannedChange('aws_iam_role.moved', { actions: ['no-op'] }, { previous_address: 'aws_iam_role.was' }),
   ],
   output_changes: {
-    url: {
-      actions: ['create'],
-      before: null,
-      after: 'https://example.com',
-      after_unknown: false,
-      before_sensitive: false,
-      after_sensitive: false,
-    },
-    key: {
-      actions: ['update'],
-      before: 'hush-1',
-      after: 'hush-2',
-      after_unknown: false,
-      before_sensitive: true,
-      after_sensitive: true,
-    },
+    url: { actions: ['create'], before: null, after: 'https://example.com' },
+    key: { actions: ['update'], before: 'hush-1', after: 'hush-2', before_sensitive: true, after_sensitive: true },
   },
 };
 
-const SCHEMAS = {
-  format_version: '1.0',
-  provider_schemas: {
-    [PROVIDER]: {
-      resource_schemas: Object.fromEntries(
-        ['aws_vpc', 'aws_db_instance', 'aws_s3_bucket', 'aws_iam_role'].map((type) => [
-          type,
-          { version: 0, block: {} },
-        ]),
-      ),
-    },
-  },
-};
+const SCHEMAS = makeProviderSchemas('aws_vpc', 'aws_db_instance', 'aws_s3_bucket', 'aws_iam_role');
 
 const uploadPlan = async (run: string): Promise<void> => {
   const path = `/api/v2/plans/${run.replace('run-', 'plan-')}`;
@@ -233,6 +186,21 @@ describe('the log of a run', () => {
   });
 });
 
+describe('a phase', () => {
+  it('names its executor', async () => {
+    const agents = `/api/v2/agent-pools/${pool}/agents`;
+    const agent = expectStatus(await executor.post(agents, resource('agents', { name: 'builder-7' })), 201).body.data
+      .id;
+    const run = await queuePlan('claimed');
+    expectStatus(await executor.post(`/api/v2/agents/${agent}/actions/claim`, resource('agents', {})), 200);
+    const page = await open('claimed', run);
+    await page.getByRole('region', { name: 'Plan', exact: true }).getByText('by builder-7').waitFor();
+    await page.getByText('Waits for the first output.').waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+});
+
 describe('the changes of a plan', () => {
   it('are a tree of resources by module, without sensitive values', async () => {
     const run = await startPlan('database');
@@ -246,20 +214,20 @@ describe('the changes of a plan', () => {
     });
     const page = await open('database', run);
     const plan = page.getByRole('region', { name: 'Plan', exact: true });
-    const resource = (address: string) =>
+    const rowOf = (address: string) =>
       plan
         .getByRole('group')
         .filter({ has: page.getByText(address, { exact: true }) })
         .last();
-    await resource('module.data.aws_db_instance.main').getByText('forces replacement').waitFor();
-    const database = await resource('module.data.aws_db_instance.main').innerText();
+    await rowOf('module.data.aws_db_instance.main').getByText('forces replacement').waitFor();
+    const database = await rowOf('module.data.aws_db_instance.main').innerText();
     expect(database.replaceAll(/\s+/g, ' ')).toBe(
       '± Replace module.data.aws_db_instance.main engine postgres → mysql forces replacement ' +
         'password sensitive value → another sensitive value endpoint db.internal → known after apply',
     );
     await plan.getByText('aws_vpc.main', { exact: true }).click();
-    await resource('aws_vpc.main').getByText('production', { exact: true }).waitFor();
-    expect((await resource('aws_vpc.main').innerText()).replaceAll(/\s+/g, ' ')).toBe(
+    await rowOf('aws_vpc.main').getByText('production', { exact: true }).waitFor();
+    expect((await rowOf('aws_vpc.main').innerText()).replaceAll(/\s+/g, ' ')).toBe(
       '~ Change aws_vpc.main tags.env test → production',
     );
     await plan.getByText('module.data.aws_s3_bucket.old', { exact: true }).click();

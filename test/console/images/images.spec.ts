@@ -142,7 +142,12 @@ const SCREENS: readonly Screen[] = [
     prepare: (page) => page.getByRole('region', { name: 'Shared states' }).scrollIntoViewIfNeeded(),
   },
   { name: 'runs', path: '/acme/runs', text: 'Add a subnet for the ledger' },
-  { name: 'run', path: buildRunPath, text: 'Confirm and apply' },
+  {
+    name: 'run',
+    path: buildRunPath,
+    text: 'Confirm and apply',
+    prepare: (page) => page.getByText('aws_security_group_rule.database').click(),
+  },
   { name: 'tags', path: '/acme/tags', text: 'cost-center' },
   { name: 'access', path: '/acme/teams/access', text: 'shops' },
   { name: 'team', path: buildTeamPath, text: 'maria' },

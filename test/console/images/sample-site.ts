@@ -3,6 +3,7 @@ import { RandomIds } from '#platform/host';
 import { createJobRecorder, readLogEnd, recordVerification } from '#operations/site';
 import { collectSiteFacts } from '../../../apps/gateway/src/site-facts.js';
 import { FixedClock } from '../../support/clocks.js';
+import { makePlannedChange, makeProviderSchemas } from '../../support/plan-documents.js';
 import { makeProvider, publishVersion } from '../../support/registry.js';
 import { addGpgKey, makeSigner } from '../../support/releases.js';
 import {
@@ -94,8 +95,28 @@ const addNetwork = async (site: Site): Promise<void> => {
   clock.pass({ minutes: 2 });
   const progress = `/api/v2/runs/${run}/progress`;
   expectStatus(await executor.post(progress, reportBody('planning')), 200);
+  await uploadPlan(executor, run);
   const counts = { 'resource-additions': 2, 'resource-changes': 1 };
   expectStatus(await executor.post(progress, reportBody('planned', counts)), 200);
+};
+
+/** Uploads what the plan of a run changes. */
+const uploadPlan = async (executor: ApiTestClient, run: string): Promise<void> => {
+  const path = `/api/v2/plans/${run.replace('run-', 'plan-')}`;
+  const rule = { type: 'ingress', from_port: 5432, to_port: 5432, cidr_blocks: ['10.8.0.0/16'] };
+  const subnet = { cidr_block: '10.8.4.0/24', availability_zone: 'eu-west-1a', tags: { team: 'ledger' } };
+  const changes = [
+    makePlannedChange('aws_subnet.ledger', { actions: ['create'], after: subnet, after_unknown: { id: true } }),
+    makePlannedChange('aws_route_table_association.ledger', { actions: ['create'], after_unknown: { id: true } }),
+    makePlannedChange('aws_security_group_rule.database', {
+      actions: ['update'],
+      before: rule,
+      after: { ...rule, cidr_blocks: ['10.8.0.0/16', '10.8.4.0/24'] },
+    }),
+  ];
+  const schemas = makeProviderSchemas('aws_subnet', 'aws_route_table_association', 'aws_security_group_rule');
+  expectStatus(await executor.put(`${path}/json-schema`, schemas), 204);
+  expectStatus(await executor.put(`${path}/json-output`, { format_version: '1.2', resource_changes: changes }), 204);
 };
 
 const addOthers = async ({ clock, person }: Site): Promise<void> => {
