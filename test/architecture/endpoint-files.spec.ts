@@ -77,6 +77,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   'plan-documents': 'documents in the formats of terraform',
   'run-identity-tokens': 'tokens of a claimed phase, for executors; only a POST returns them',
   'plan-files': 'archives with plans, for executors; their jobs contain the links',
+  'errored-states': 'states that workspaces did not accept; documents of applies contain the links',
   'run-jobs': 'what a claimed phase needs, for executors; only a POST returns it',
   'run-leases': 'the claims of executors; only POSTs return them',
   'run-logs': 'the output of plans and applies, as text; their documents contain the links',

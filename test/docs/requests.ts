@@ -760,6 +760,7 @@ export const OTHER_BODIES: readonly string[] = [
   'POST /oauth/token',
   'POST /oauth/revoke',
   'PUT /api/registry/private/v2/uploads/:token',
+  'PUT /api/v2/applies/:id/errored-state',
   'PUT /api/v2/applies/:id/log',
   'PUT /api/v2/configuration-versions/upload/:token',
   'PUT /api/v2/plans/:id/json-output',

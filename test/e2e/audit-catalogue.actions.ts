@@ -186,13 +186,17 @@ const freshRun = async (world: CatalogueWorld): Promise<{ readonly run: string; 
 };
 
 /** A run that an agent has claimed for its plan. */
+const claim = async (world: CatalogueWorld, run: string): Promise<number> => {
+  const agent = expectStatus(await world.agents.post(`${P}/agent-pools/${world.pool}/agents`), 201).body.data.id;
+  const next = async () => expectStatus(await world.agents.post(`${P}/agents/${agent}/actions/claim`), 200).body.data;
+  let lease = await next();
+  while (lease.id !== run) lease = await next();
+  return lease.attributes.fence as number;
+};
+
 const claimedRun = async (world: CatalogueWorld): Promise<{ readonly run: string; readonly fence: number }> => {
   const { run } = await freshRun(world);
-  const agent = expectStatus(await world.agents.post(`${P}/agent-pools/${world.pool}/agents`), 201).body.data.id;
-  const claim = async () => expectStatus(await world.agents.post(`${P}/agents/${agent}/actions/claim`), 200).body.data;
-  let lease = await claim();
-  while (lease.id !== run) lease = await claim();
-  return { run, fence: lease.attributes.fence };
+  return { run, fence: await claim(world, run) };
 };
 
 const report = async ({ agents }: CatalogueWorld, run: string, ...reports: readonly object[]): Promise<void> => {
@@ -201,6 +205,17 @@ const report = async ({ agents }: CatalogueWorld, run: string, ...reports: reado
 
 const planned = (world: CatalogueWorld, run: string): Promise<void> =>
   report(world, run, reportBody('planning'), reportBody('planned', { 'resource-additions': 1 }));
+
+const claimedApply = async (world: CatalogueWorld) => {
+  const { run, workspace } = await freshRun(world);
+  const fence = await claim(world, run);
+  await report(world, run, reportBody('planned', { fence, 'resource-additions': 1 }));
+  expectStatus(await world.owner.post(`${P}/runs/${run}/actions/apply`), 202);
+  return { run, workspace, fence: await claim(world, run) };
+};
+
+const erroredStateOf = (run: string, fence?: number): string =>
+  `${P}/applies/${run.replace('run-', 'apply-')}/errored-state${fence === undefined ? '' : `?fence=${fence}`}`;
 
 const onRun =
   (action: string, before: (world: CatalogueWorld, run: string) => Promise<void>): AuditedAction =>
@@ -513,6 +528,17 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
     const body = resource('run-jobs', { fence, nonce: 'nonce-of-the-catalogue' });
     const answer = expectStatus(await world.agents.post(`${P}/runs/${run}/job`, body), 200);
     return { answer, id: run, meta: { phase: 'plan', fence }, accessor: world.pool };
+  },
+  'run.store_errored_state': async (world) => {
+    const { run, fence } = await claimedApply(world);
+    const answer = expectStatus(await world.agents.put(erroredStateOf(run, fence), 'state'), 204);
+    return { answer, id: run, meta: { fence, size: 5 }, accessor: world.pool };
+  },
+  'run.download_errored_state': async (world) => {
+    const { run, workspace, fence } = await claimedApply(world);
+    expectStatus(await world.agents.put(erroredStateOf(run, fence), 'state'), 204);
+    const answer = expectStatus(await world.owner.get(erroredStateOf(run)), 307);
+    return { answer, id: run, meta: { workspace_id: workspace, shown: 'link', link_of: world.owner.id } };
   },
   'run.issue_identity_token': async (world) => {
     const { run, fence } = await claimedRun(world);

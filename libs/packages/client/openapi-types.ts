@@ -3563,6 +3563,50 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/applies/{id}/errored-state': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get a link to the state that the workspace did not accept
+     * @description The signed link in the answer is valid for a minute and needs no token.
+     */
+    get: operations['readErroredState'];
+    /**
+     * Keep the state of an apply that the workspace did not accept
+     * @description For executors, with the token of the pool, while the run is `applying` and after its end. The server stores the state encrypted, and deletes it with the workspace.
+     */
+    put: operations['uploadErroredState'];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/errored-states/{token}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Download the state that the workspace did not accept
+     * @description The signed link replaces the token. The audit trail names the caller who got the link.
+     */
+    get: operations['downloadErroredState'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/runs/{id}/identity-tokens': {
     parameters: {
       query?: never;
@@ -12440,6 +12484,11 @@ export interface components {
          * @example /api/v2/applies/apply-6mKd9TzPq3XvLcB8
          */
         self: string;
+        /**
+         * Format: uri-reference
+         * @example /api/v2/applies/apply-6mKd9TzPq3XvLcB8/errored-state
+         */
+        'errored-state'?: string;
       };
     };
     PlanDocument: {
@@ -38248,6 +38297,188 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
+  readErroredState: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the apply. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A signed link to the state. */
+      307: {
+        headers: {
+          /** @description The address of the file. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      /** @description The apply has no such state, or you may not read the state of the workspace. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The apply has no such state, or you may not read the state of the workspace."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  uploadErroredState: {
+    parameters: {
+      query: {
+        fence: number;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the apply. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/octet-stream': string;
+      };
+    };
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      /** @description Another state was uploaded, or the fence is not that of the newest claim. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "Another state was uploaded, or the fence is not that of the newest claim."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  downloadErroredState: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The signature of a link. Take the whole link from the redirect of an errored state. It is valid for a minute, for everyone who has it. */
+        token: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The state. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "version": 4,
+           *       "serial": 7
+           *     }
+           */
+          'application/json': {
+            [key: string]: unknown;
+          };
+        };
+      };
+      400: components['responses']['BadRequest'];
+      /** @description The link is not valid, or it has expired. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "The link is not valid, or it has expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The run was deleted. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The run was deleted."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
   issueRunIdentityToken: {
     parameters: {
       query?: never;
@@ -40112,7 +40343,8 @@ export interface operations {
            *             }
            *           },
            *           "links": {
-           *             "self": "/api/v2/applies/apply-6mKd9TzPq3XvLcB8"
+           *             "self": "/api/v2/applies/apply-6mKd9TzPq3XvLcB8",
+           *             "errored-state": "/api/v2/applies/apply-6mKd9TzPq3XvLcB8/errored-state"
            *           }
            *         }
            *       ],
@@ -40401,7 +40633,8 @@ export interface operations {
            *             }
            *           },
            *           "links": {
-           *             "self": "/api/v2/applies/apply-6mKd9TzPq3XvLcB8"
+           *             "self": "/api/v2/applies/apply-6mKd9TzPq3XvLcB8",
+           *             "errored-state": "/api/v2/applies/apply-6mKd9TzPq3XvLcB8/errored-state"
            *           }
            *         }
            *       ],
@@ -40664,7 +40897,8 @@ export interface operations {
            *             }
            *           },
            *           "links": {
-           *             "self": "/api/v2/applies/apply-6mKd9TzPq3XvLcB8"
+           *             "self": "/api/v2/applies/apply-6mKd9TzPq3XvLcB8",
+           *             "errored-state": "/api/v2/applies/apply-6mKd9TzPq3XvLcB8/errored-state"
            *           }
            *         }
            *       ],
@@ -40927,7 +41161,8 @@ export interface operations {
            *             }
            *           },
            *           "links": {
-           *             "self": "/api/v2/applies/apply-6mKd9TzPq3XvLcB8"
+           *             "self": "/api/v2/applies/apply-6mKd9TzPq3XvLcB8",
+           *             "errored-state": "/api/v2/applies/apply-6mKd9TzPq3XvLcB8/errored-state"
            *           }
            *         }
            *       ],

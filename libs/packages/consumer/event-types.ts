@@ -909,6 +909,11 @@ type EventSchemas = {
     RunErrored: {
       message: string | null;
     };
+    /** cadastre.RunErroredStateStored.v1 */
+    RunErroredStateStored: {
+      fence: number;
+      size: number;
+    };
     /** cadastre.RunDiscarded.v1 */
     RunDiscarded: Record<string, never>;
     /** cadastre.RunCancelRequested.v1 */
@@ -990,6 +995,14 @@ type EventSchemas = {
       workspace: string;
       /** @enum {string} */
       shown: 'link' | 'document';
+      linkOf: string | null;
+    };
+    /** cadastre.ErroredStateDownloaded.v1 */
+    ErroredStateDownloaded: {
+      run: string;
+      workspace: string;
+      /** @enum {string} */
+      shown: 'link' | 'state';
       linkOf: string | null;
     };
     /** cadastre.AgentPoolCreated.v2 */
@@ -1764,6 +1777,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   RunApplyStarted: 2,
   RunApplied: 1,
   RunErrored: 1,
+  RunErroredStateStored: 1,
   RunDiscarded: 1,
   RunCancelRequested: 1,
   RunCanceled: 1,
@@ -1781,6 +1795,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   ConfigurationVersionShown: 1,
   ConfigurationVersionDownloaded: 1,
   PlanOutputDownloaded: 1,
+  ErroredStateDownloaded: 1,
   AgentPoolCreated: 2,
   AgentPoolUpdated: 1,
   AgentPoolDeleted: 1,

@@ -61,6 +61,32 @@ export type PlanOutputRead = Message<
   { run: string; workspace: string; shown: 'link' | 'document'; linkOf: string | null }
 >;
 
+/** The trail records the issue of the link to a state, and each download with the caller that got the link. */
+export type ErroredStateRead = Message<
+  'ErroredStateDownloaded',
+  { run: string; workspace: string; shown: 'link' | 'state'; linkOf: string | null }
+>;
+
+export const erroredStateReads = defineEvents(
+  { ...READS, audited: 'run' },
+  {
+    ErroredStateDownloaded: {
+      schema: z.strictObject({
+        run: z.string(),
+        workspace: z.string(),
+        shown: z.enum(['link', 'state']),
+        linkOf: z.string().nullable(),
+      }),
+      audit: {
+        action: 'download_errored_state',
+        id: ({ run }) => run,
+        meta: ({ workspace, shown, linkOf }) => ({ workspace_id: workspace, shown, link_of: linkOf }),
+      },
+      ids: { refersTo: { run: ['run'], workspace: ['ws'] } },
+    },
+  },
+) satisfies EventKinds<ErroredStateRead>;
+
 export const planOutputReads = defineEvents(
   { ...READS, audited: 'run' },
   {

@@ -156,6 +156,11 @@ export const runEvents = defineEvents(
       history: reachNext('RunErrored'),
       notifies: createStatusNotification('RunErrored', 'run:errored'),
     },
+    RunErroredStateStored: {
+      schema: z.strictObject({ fence: z.int(), size: z.int() }),
+      audit: { action: 'store_errored_state', meta: ({ fence, size }) => ({ fence, size }) },
+      live: 'changed',
+    },
     RunDiscarded: {
       schema: nothing,
       audit: { action: 'discard' },

@@ -10,7 +10,7 @@ import { CurrentRuns } from '#workspaces/workspaces';
 import { configurationVersion, configurationVersionEvents } from './configuration-versions/configuration-version.js';
 import { configurationVersions } from './configuration-versions/configuration-versions.projection.js';
 import { selectOrganizationFiles } from './run-files/organization-files.queries.js';
-import { configurationReads, planOutputReads } from './reads.events.js';
+import { configurationReads, erroredStateReads, planOutputReads } from './reads.events.js';
 import { run } from './runs/run.js';
 import { runTokens } from './run-tokens/run-tokens.projection.js';
 import { runQueueFollower } from './queue/run-queue.follower.js';
@@ -39,6 +39,9 @@ import { RunStatisticsController } from './statistics/run-statistics.controller.
 import { ExecutorWaits } from './run-leases/executor-waits.service.js';
 import { RunLeasesController } from './run-leases/run-leases.controller.js';
 import { RunTokensController } from './run-tokens/run-tokens.controller.js';
+import { ErroredStateLinks } from './errored-states/errored-states.links.js';
+import { ErroredStates } from './errored-states/errored-states.service.js';
+import { ErroredStatesController } from './errored-states/errored-states.controller.js';
 import { jobValues } from './jobs/job-values.projection.js';
 import { JOB_VALUES_PURPOSE, JobValuesStore } from './jobs/job-values.service.js';
 import { RunIdentityTokens } from './identity-tokens/run-identity-tokens.service.js';
@@ -65,6 +68,7 @@ export const runsDefinition: ModuleDefinition = {
     ...configurationVersionEvents,
     ...configurationReads,
     ...planOutputReads,
+    ...erroredStateReads,
   },
   aggregates: [defineAggregate('run', run), defineAggregate('cv', configurationVersion)],
   projections: [
@@ -128,6 +132,7 @@ const CONTROLLERS = [
   AppliesController,
   CommentsController,
   ConfigurationFilesController,
+  ErroredStatesController,
   ConfigurationVersionsController,
   OrganizationCapacityController,
   PlanDocumentsController,
@@ -145,6 +150,7 @@ const CONTROLLERS = [
 ];
 
 const SERVICES = [
+  ErroredStates,
   ConfigurationUploads,
   ConfigurationVersionsHandler,
   ExecutorWaits,
@@ -170,6 +176,7 @@ const provideLinks = ({ encryptionKeys, publicUrl }: RunsOptions): readonly Prov
     ),
     provide(PlanDocumentLinks, (sign) => new PlanDocumentLinks(publicUrl, sign('plan document'))),
     provide(PlanFileLinks, (sign) => new PlanFileLinks(publicUrl, sign('plan file'))),
+    provide(ErroredStateLinks, (sign) => new ErroredStateLinks(publicUrl, sign('errored state'))),
     provide(RunLogLinks, (sign) => new RunLogLinks(publicUrl, sign('run log'))),
   ];
 };

@@ -145,6 +145,8 @@ export const runs: Projection<RunEvent | RunOwnerDeleted> = {
     RunApplied: ({ resources, message }, event) =>
       setStatus('applied', event, { set: sql`, applied = ${sql.json(resources)}`, message }),
     RunErrored: onStatus('RunErrored'),
+    RunErroredStateStored: (_, { stream, time }) =>
+      sql`update runs set errored_state_at = ${time} where id = ${stream}`,
     RunDiscarded: onStatus('RunDiscarded'),
     RunCancelRequested: ({ forceCancelAvailableAt }, event) => [
       sql`update runs set cancel_requested_at = ${event.time}, force_cancel_available_at = ${forceCancelAvailableAt}

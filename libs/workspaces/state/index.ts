@@ -9,3 +9,4 @@ export {
   prepareSoftDeletion,
   type DispensableStateVersion,
 } from './backing-data/backing-data.writes.js';
+export { MAX_STATE_BYTES } from './uploads/state-versions.receiver.js';

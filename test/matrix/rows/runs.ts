@@ -85,6 +85,16 @@ const readDocument = (path: string, document: (typeof DOCUMENTS)[number], about:
   },
 });
 
+const erroredState: MatrixRow = {
+  route: 'GET /applies/:id/errored-state',
+  about: ofFreshRun('apply'),
+  demands: ['read-runs', 'read-state'],
+  // No executor has stored one: errored-states.controller.spec.ts checks who can read it.
+  status: 404,
+  trail: [],
+  fresh: true,
+};
+
 const reportAll = async (world: MatrixWorld, id: string, ...statuses: readonly string[]): Promise<void> => {
   for (const status of statuses) await theAgent(world).api.post(`/api/v2/runs/${id}/progress`, reportBody(status));
 };
@@ -291,6 +301,16 @@ const actions: readonly MatrixRow[] = [
     body: gzipSync('plan'),
   },
   {
+    route: 'PUT /applies/:id/errored-state',
+    about: { ...ofFreshRun('apply'), scope: inAcme },
+    demands: ['execute-run'],
+    // Nobody has claimed the run.
+    status: 409,
+    trail: [],
+    query: () => 'fence=1',
+    body: 'state',
+  },
+  {
     route: 'POST /runs/:id/job',
     about: { ...run, scope: inAcme },
     demands: ['execute-run'],
@@ -402,6 +422,8 @@ const links: readonly MatrixRow[] = [
     trail: [],
     body: 'bytes',
   },
+  erroredState,
+  { route: 'GET /errored-states/:token', about: unsigned, demands: 'anybody', status: 403 },
   { route: 'GET /plan-files/:token', about: unsigned, demands: 'anybody', status: 403 },
   { route: 'GET /plan-documents/:token', about: unsigned, demands: 'anybody', status: 403 },
   { route: 'GET /configuration-versions/download/:token', about: unsigned, demands: 'anybody', status: 403 },

@@ -18,6 +18,7 @@ const SIGNED_LINKS = [
   '/v2/logs/',
   '/v2/plan-documents/',
   '/v2/plan-files/',
+  '/v2/errored-states/',
 ];
 
 type Compressed = (error: Error | null, compressed: Buffer) => void;

@@ -73,7 +73,10 @@ export const applySchema = defineResource({
   exampleId: 'apply-6mKd9TzPq3XvLcB8',
   attributes: phaseAttributes,
   relationships: { 'state-versions': related.empty('state-versions') },
-  hasSelfLink: true,
+  links: {
+    self: serverPath('/api/v2/applies/apply-6mKd9TzPq3XvLcB8'),
+    'errored-state': serverPath('/api/v2/applies/apply-6mKd9TzPq3XvLcB8/errored-state').optional(),
+  },
 });
 
 export const PLANS = { name: 'Plans', description: 'The plans of runs.', resource: planSchema };
@@ -83,7 +86,7 @@ export const plansOperations = describeController(PlansController, PLANS, {
   showByRun: { operationId: 'getPlanOfRun', summary: 'Show the plan of a run' },
 });
 
-const APPLIES = { name: 'Applies', description: 'The applies of runs.', resource: applySchema };
+export const APPLIES = { name: 'Applies', description: 'The applies of runs.', resource: applySchema };
 
 export const appliesOperations = describeController(AppliesController, APPLIES, {
   show: {},

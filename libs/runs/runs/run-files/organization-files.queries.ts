@@ -1,6 +1,6 @@
 import { sql, type Sql } from '#platform/kernel';
 import { CONFIGURATION_FILES } from '../configuration-versions/configuration-version.files.js';
-import { LOG_FILES, PLAN_UPLOADS, RUN_FILES } from './run.files.js';
+import { ERRORED_STATE, LOG_FILES, PLAN_UPLOADS, RUN_FILES } from './run.files.js';
 
 /** Selects the keys of an organization's files: the current archives of configuration versions, and the files of runs. */
 export const selectOrganizationFiles = (organization: string): Sql => sql`
@@ -12,5 +12,7 @@ export const selectOrganizationFiles = (organization: string): Sql => sql`
    cross join lateral (
      select unnest(${LOG_FILES}::text[]) as name
       union all
-     select concat_ws('-', kind, r.plan_execution ->> 'fence') from unnest(${PLAN_UPLOADS}::text[]) as kind) f
+     select concat_ws('-', kind, r.plan_execution ->> 'fence') from unnest(${PLAN_UPLOADS}::text[]) as kind
+      union all
+     select concat_ws('-', ${ERRORED_STATE}::text, r.apply_execution ->> 'fence')) f
    where r.organization = ${organization}`;

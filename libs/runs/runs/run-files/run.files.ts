@@ -17,6 +17,9 @@ export type PlanDocumentKind = (typeof PLAN_DOCUMENTS)[number];
 export const PLAN_UPLOADS = [...PLAN_DOCUMENTS, 'plan-file'] as const;
 type PlanUploadKind = (typeof PLAN_UPLOADS)[number];
 
+/** The state of an apply that the workspace did not accept. */
+export const ERRORED_STATE = 'errored-state';
+
 /** Files that the server writes when a phase has ended. */
 export const LOG_FILES = ['plan-log', 'apply-log'] as const;
 export type LogFileKind = (typeof LOG_FILES)[number];
@@ -27,7 +30,7 @@ export type LogFileKind = (typeof LOG_FILES)[number];
  */
 export type RunFile =
   | { readonly run: string; readonly kind: LogFileKind; readonly fence: null }
-  | { readonly run: string; readonly kind: PlanUploadKind; readonly fence: number | null };
+  | { readonly run: string; readonly kind: PlanUploadKind | typeof ERRORED_STATE; readonly fence: number | null };
 
 const toBlobKey = ({ run, kind, fence }: RunFile): string =>
   `${RUN_FILES}/${run}/${fence === null ? kind : `${kind}-${fence}`}`;

@@ -24,7 +24,10 @@ export const getNewState = (write: StreamWrite): RunState => write.snapshot?.sta
 /** A command that changes the status of an existing run. */
 type RunStatusCommand = Exclude<
   RunCommand,
-  { type: 'CreateRun' | 'QueueRun' | 'ExpireLease' | 'ReadJob' | 'IssueIdentityToken' | 'CommentRun' }
+  {
+    type:
+      'CreateRun' | 'QueueRun' | 'ExpireLease' | 'ReadJob' | 'IssueIdentityToken' | 'StoreErroredState' | 'CommentRun';
+  }
 >;
 
 /** The decided write to the run's stream, and the stream as it was before. */

@@ -76,6 +76,8 @@ export type RunEvent =
   | Message<'RunApplyStarted', StartData>
   | Message<'RunApplied', { resources: PlannedCounts } & MessageData>
   | Message<'RunErrored', MessageData>
+  /** The executor of the apply has kept a state that the workspace did not accept. */
+  | Message<'RunErroredStateStored', { fence: number; size: number }>
   | Message<'RunDiscarded', Record<never, never>>
   /** Requests the executor to stop; without an executor the run is canceled at once. */
   | Message<'RunCancelRequested', { forceCancelAvailableAt: Timestamp }>

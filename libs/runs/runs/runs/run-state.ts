@@ -18,6 +18,8 @@ export type ExistingRun = {
   readonly isClaimed: boolean;
   /** The hash of the nonce with which the executor of the claim has read its job; null until then. */
   readonly jobNonce: string | null;
+  /** Whether the executor has stored a state that the workspace did not accept. */
+  readonly hasErroredState: boolean;
   /** Null until a user asks the executor to stop. */
   readonly forceCancelAvailableAt: Timestamp | null;
 };
@@ -100,6 +102,7 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
     fence: 0,
     isClaimed: false,
     jobNonce: null,
+    hasErroredState: false,
     forceCancelAvailableAt: null,
   }),
   RunQueued: setStatusAfter('RunQueued'),
@@ -116,6 +119,7 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
   RunApplyStarted: startPhase('RunApplyStarted'),
   RunApplied: setStatusAfter('RunApplied'),
   RunErrored: setStatusAfter('RunErrored'),
+  RunErroredStateStored: (_, state) => updateRun(state, { hasErroredState: true }),
   RunDiscarded: setStatusAfter('RunDiscarded'),
   RunCancelRequested: ({ forceCancelAvailableAt }, state) => updateRun(state, { forceCancelAvailableAt }),
   RunCanceled: setStatusAfter('RunCanceled'),

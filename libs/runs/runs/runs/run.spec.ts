@@ -258,6 +258,28 @@ describe('a claimed run', () => {
       .refuses('conflict', 'Run is planned: it has no job');
   });
 
+  it('keeps a state that was not accepted, during the apply and after its end', () => {
+    const store = (fence: number): RunCommand => ({ type: 'StoreErroredState', data: { fence, size: 7 } });
+    const stored: RunEvent = { type: 'RunErroredStateStored', data: { fence: 2, size: 7 } };
+    const applies = [...toApply, start('RunApplyStarted', 2)] as const;
+    const lost: RunEvent = { type: 'RunErrored', data: { message: 'lost' } };
+    given(...applies)
+      .when(store(2))
+      .yields(stored);
+    given(...applies, lost)
+      .when(store(2))
+      .yields(stored);
+    given(...applies, stored)
+      .when(store(2))
+      .yields();
+    given(...applies)
+      .when(store(1))
+      .refuses('conflict', 'its executor has the fence 2');
+    given(...claimed)
+      .when(store(1))
+      .refuses('conflict', 'Run is planning: it has no errored state');
+  });
+
   it('gives its job to the first nonce of each claim', () => {
     const read = (fence: number, nonceHash: string): RunCommand => ({ type: 'ReadJob', data: { fence, nonceHash } });
     const wasRead = (phase: 'plan' | 'apply', fence: number): RunEvent => ({

@@ -17,6 +17,7 @@ import { isForceCancelable, isPhaseClaimed, runEvolutions, type ExistingRun, typ
 import {
   isActionAllowed,
   isExecuting,
+  isFinal,
   isSettling,
   resolveReportedTransitions,
   type RunAction,
@@ -46,6 +47,8 @@ export type RunCommand =
   /** The executor of the claimed phase reads what it needs. */
   | Message<'ReadJob', { fence: number; nonceHash: string }>
   | Message<'IssueIdentityToken', { fence: number; audience: string }>
+  /** The executor of the apply has stored a state of `size` bytes. */
+  | Message<'StoreErroredState', { fence: number; size: number }>
   | Message<'ReportProgress', RunProgress>
   | Message<'ConfirmRun', { confirmedBy: Principal }>
   | Message<'DiscardRun', Record<never, never>>
@@ -134,6 +137,14 @@ const decideJobRead = ({ fence, nonceHash }: DataOf<RunCommand, 'ReadJob'>, run:
   throw conflict(`Run is ${run.status}: its job was read with another nonce`);
 };
 
+/** Also after the end of the apply: the server may have ended it because the executor did not answer. */
+const decideErroredState = (data: DataOf<RunCommand, 'StoreErroredState'>, run: ExistingRun): readonly RunEvent[] => {
+  requireFence(run.status, data.fence, isPhaseClaimed(run) ? run.fence : null);
+  if (run.status !== 'applying' && !isFinal(run.status))
+    throw conflict(`Run is ${run.status}: it has no errored state`);
+  return run.hasErroredState ? [] : [{ type: 'RunErroredStateStored', data }];
+};
+
 const decideProgress = (progress: RunProgress, current: ExistingRun): readonly RunEvent[] => {
   requireFence(current.status, progress.fence, isPhaseClaimed(current) ? current.fence : null);
   const transitions = resolveReportedTransitions(current.status, progress.status);
@@ -186,6 +197,7 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
   IssueIdentityToken: whenRunExists(({ fence, audience }, run) => [
     { type: 'RunIdentityTokenIssued', data: { phase: requireClaimedPhase(fence, run), audience } },
   ]),
+  StoreErroredState: whenRunExists(decideErroredState),
   ReportProgress: whenRunExists(decideProgress),
   ConfirmRun: whenRunExists((data, run) => {
     requireActionAllowed(run, 'apply');
@@ -211,7 +223,7 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
 };
 
 export const run: Decider<RunState, RunCommand, RunEvent> = {
-  version: 3,
+  version: 4,
   initial: { status: 'absent' },
   decide: decisions,
   evolve: runEvolutions,

@@ -10,7 +10,7 @@ import type { RunRow } from './runs.queries.js';
 
 /** A run, its plan and its apply are one row; their ids differ in the prefix only. */
 export const toPlanId = (run: string): string => run.replace(/^run-/, 'plan-');
-const toApplyId = (run: string): string => run.replace(/^run-/, 'apply-');
+export const toApplyId = (run: string): string => run.replace(/^run-/, 'apply-');
 /** Returns an id that no run has if `id` lacks the prefix. */
 export const toRunId = (id: string, prefix: PhaseName): string =>
   id.startsWith(`${prefix}-`) ? `run-${id.slice(prefix.length + 1)}` : '';
@@ -213,6 +213,9 @@ export const renderApply = (row: RunRow, logUrlOf: LogUrls): Resource => {
       row,
     ),
     relationships: { 'state-versions': toMany('state-versions', []) },
-    links: { self: `/api/v2/applies/${id}` },
+    links: {
+      self: `/api/v2/applies/${id}`,
+      ...(row.erroredStateAt === null ? {} : { 'errored-state': `/api/v2/applies/${id}/errored-state` }),
+    },
   };
 };

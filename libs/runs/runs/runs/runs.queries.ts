@@ -32,6 +32,8 @@ export type RunRow = {
   readonly createdBy: Principal;
   readonly confirmedBy: Principal | null;
   readonly hasChanges: boolean;
+  /** When the executor has stored a state that the workspace did not accept; null if it has not. */
+  readonly erroredStateAt: Timestamp | null;
   readonly planExecution: RunExecution | null;
   readonly applyExecution: RunExecution | null;
   readonly planned: PlannedCounts | null;
@@ -95,7 +97,7 @@ export const RUN_COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "org
   ${selectStoredAttributes(RUN_OPTIONS, 'r.options')} as options,
   r.configuration_version as "configurationVersion", r.message, r.source, r.created_by as "createdBy",
   r.confirmed_by as "confirmedBy", r.plan_execution as "planExecution",
-  r.apply_execution as "applyExecution", r.has_changes as "hasChanges", r.planned, r.applied,
+  r.apply_execution as "applyExecution", r.has_changes as "hasChanges", r.errored_state_at as "erroredStateAt", r.planned, r.applied,
   r.cancel_requested_at as "cancelRequestedAt", r.force_cancel_available_at as "forceCancelAvailableAt",
   r.created_at as "createdAt", ${EXECUTION_MODE} as "executionMode", ${AGENT_POOL} as "agentPool",
   (w.settings ->> 'structuredRunOutputEnabled')::boolean as "structuredRunOutput",

@@ -20,7 +20,8 @@ import { StateReaders } from '../reading/state-reader.threads.js';
 import { StateUploads } from './state.uploads.js';
 
 /** Maximum size of one upload in bytes. A state is read into memory; its JSON form is only stored, and longer. */
-const UPLOAD_LIMIT: Readonly<Record<FileKind, number>> = { state: 256 * MIB, 'json-state': 1024 * MIB };
+export const MAX_STATE_BYTES = 256 * MIB;
+const UPLOAD_LIMIT: Readonly<Record<FileKind, number>> = { state: MAX_STATE_BYTES, 'json-state': 1024 * MIB };
 
 /**
  * Receives state files, and sends the command that records each of them to the workspace, whose aggregate contains the

@@ -1,4 +1,4 @@
-import { Group, Text } from '@mantine/core';
+import { Anchor, Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import { countResources, type PhaseResource } from '../../api/runs.js';
 import { Card } from '../../components/card.js';
@@ -62,6 +62,7 @@ export const PhaseCard = ({ organization, run, title, phase, times }: PhaseCardP
   const duration = measurePhase(times, title === 'Plan' ? 'plan' : 'apply', useNow());
   const counts = countResources(phase);
   const started = own['started-at'];
+  const erroredState = 'errored-state' in phase.links ? phase.links['errored-state'] : undefined;
   return (
     <Card
       title={title}
@@ -86,6 +87,14 @@ export const PhaseCard = ({ organization, run, title, phase, times }: PhaseCardP
       {title === 'Plan' && status === 'finished' && <PlanTree organization={organization} run={run} />}
       {/* A plan that is queued again begins a new log. */}
       {started !== undefined && <Log key={started} title={title} phase={phase} />}
+      {erroredState && (
+        <Text size="sm">
+          The workspace did not accept the last state of this apply.{' '}
+          <Anchor href={erroredState} download inherit>
+            Download the state
+          </Anchor>
+        </Text>
+      )}
     </Card>
   );
 };

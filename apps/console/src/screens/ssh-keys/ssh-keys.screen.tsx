@@ -58,8 +58,8 @@ const NoAccess = () => (
 const NoKey = () => (
   <EmptyState icon={KeyIcon} title="There is no SSH key yet">
     <Text>
-      A workspace can name a key with which its runs download modules from Git repositories. Executors get the id of the
-      key, not its text.
+      A workspace can name a key with which its runs download modules from Git repositories. Only the executor of a run
+      gets the key.
     </Text>
   </EmptyState>
 );
