@@ -10,3 +10,4 @@ export {
   type DispensableStateVersion,
 } from './backing-data/backing-data.writes.js';
 export { MAX_STATE_BYTES } from './uploads/state-versions.receiver.js';
+export { SNAPSHOT_INTERVAL_SECONDS } from './state-versions/state-versions.controller.js';

@@ -230,6 +230,35 @@ describe('the job of an apply', () => {
   });
 });
 
+describe('the token of a job', () => {
+  it('adds states while the run is applied, also after a person has asked to cancel it', async () => {
+    const workspace = await aWorkspace();
+    const run = await aClaimedRun(workspace);
+    const path = `/api/v2/workspaces/${workspace}/state-versions`;
+    const add = (token: unknown, serial: number) =>
+      server.as(token as string).post(path, newStateVersion(stateFile({ serial }), { inline: true }));
+    const { 'run-token': ofPlan } = await jobOf(run);
+    expectStatus(await add(ofPlan, 1), 404);
+    await finishPlan(run);
+    expectStatus(await act(run, 'apply'), 202);
+    await claim();
+    const { 'run-token': token, 'snapshot-interval-seconds': interval } = await jobOf(run, { fence: 2 });
+    for (const serial of [1, 2]) {
+      const { headers, body } = expectStatus(await add(token, serial), 201);
+      expect(headers.get('x-terraform-snapshot-interval')).toBe(String(interval));
+      expect(body.data.attributes).toMatchObject({ serial, intermediate: true, status: 'finalized' });
+    }
+    expectStatus(await act(run, 'cancel'), 202);
+    expectStatus(await add(token, 3), 201);
+    const canceled = reportBody('canceled', { fence: 2 });
+    expectStatus(await agents.post(`/api/v2/runs/${run}/progress`, canceled), 200);
+    expectStatus(await add(token, 4), 401);
+    const current = expectStatus(await server.get(`/api/v2/workspaces/${workspace}/current-state-version`), 200);
+    expect(current.body.data.attributes).toMatchObject({ serial: 3, intermediate: false });
+    expect(current.headers.get('x-terraform-snapshot-interval')).toBeNull();
+  });
+});
+
 describe('the secrets of a job', () => {
   it('are in no table, no event and no log line', async () => {
     const workspace = await aWorkspace();

@@ -1,13 +1,11 @@
 import { createEventContext, type Actor } from '#api/access';
 import type { Resource } from '#api/json-api';
+import { SNAPSHOT_INTERVAL_SECONDS } from '#workspaces/state';
 import type { ConfigurationLinks } from '../configuration-versions/configuration-version.links.js';
 import type { PlanFileLinks } from '../plan-files/plan-files.links.js';
 import { PHASE_SECONDS } from '../runs/phases.js';
 import { buildJobEnvironment } from './run-job.js';
 import type { RunJob } from './run-jobs.service.js';
-
-/** The seconds between two uploads of a state that changes while a run is applied: the least that terraform accepts. */
-const SNAPSHOT_INTERVAL_SECONDS = 20;
 
 /** Renders jobs with the addresses of their files. */
 export class RunJobRenderer {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { notFound } from '#platform/kernel';
 import { ConfigureRoute, CurrentActor, type Actor } from '#api/access';
 import { Database } from '#platform/postgres';
@@ -47,6 +47,17 @@ const filterOf = (query: QueryOf): StateVersionFilter => ({
   status: parseStatus(query),
 });
 
+/** The seconds between two uploads of a state that changes while a run is applied: the least that terraform accepts. */
+export const SNAPSHOT_INTERVAL_SECONDS = 20;
+
+/**
+ * Lets terraform upload the state while it applies a run, so that a run that is killed loses little. Others upload only at the end:
+ * each snapshot of theirs would be another version of the state.
+ */
+const announceSnapshots = (reply: FastifyReply, { kind }: Actor): void => {
+  if (kind === 'run') void reply.header('x-terraform-snapshot-interval', String(SNAPSHOT_INTERVAL_SECONDS));
+};
+
 @Controller('api/v2')
 export class StateVersionsController {
   constructor(
@@ -66,7 +77,9 @@ export class StateVersionsController {
     @Body() body: Readable | undefined,
     @Req() { headers }: FastifyRequest,
     @CurrentActor() actor: Actor,
+    @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Document> {
+    announceSnapshots(reply, actor);
     const announced = headers['content-length'] === undefined ? null : Number(headers['content-length']);
     const row = await this.receiver.create(id, body ?? Readable.from([]), announced, actor);
     return renderDocument(await this.renderer.resource(row, actor));
@@ -104,7 +117,13 @@ export class StateVersionsController {
   }
 
   @Get('workspaces/:id/current-state-version')
-  async current(@Param('id') id: string, @Query() query: QueryOf, @CurrentActor() actor: Actor): Promise<Document> {
+  async current(
+    @Param('id') id: string,
+    @Query() query: QueryOf,
+    @CurrentActor() actor: Actor,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<Document> {
+    announceSnapshots(reply, actor);
     const includes = parseStateVersionIncludes(query);
     const row = await findCurrentStateVersion(this.database, actor, 'read-state', id);
     if (!row) throw notFound();
