@@ -54,6 +54,7 @@ const countReads = async (run: string): Promise<number> => {
 const countStored = async (run: string): Promise<number> =>
   (await server.database.rows<{ run: string }>(sql`select run from runs.job_values where run = ${run}`)).length;
 
+const LINEAGE = '7b1d2c3e-0000-4000-8000-000000000001';
 const PRIVATE_KEY = '-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEA\n-----END OPENSSH PRIVATE KEY-----\n';
 
 const valuesOf = (list: readonly { key: string; value: string }[]): Readonly<Record<string, string>> =>
@@ -236,7 +237,7 @@ describe('the token of a job', () => {
     const run = await aClaimedRun(workspace);
     const path = `/api/v2/workspaces/${workspace}/state-versions`;
     const add = (token: unknown, serial: number) =>
-      server.as(token as string).post(path, newStateVersion(stateFile({ serial }), { inline: true }));
+      server.as(token as string).post(path, newStateVersion(stateFile({ serial, lineage: LINEAGE }), { inline: true }));
     const { 'run-token': ofPlan } = await jobOf(run);
     expectStatus(await add(ofPlan, 1), 404);
     await finishPlan(run);
