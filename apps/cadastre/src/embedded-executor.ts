@@ -17,13 +17,13 @@ export const EXECUTOR_TOKEN_FILE = 'executor-token';
 const POOL = 'embedded';
 
 const FIRST_PAUSE_MS = 500;
-const MAX_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 10_000;
 const STABLE_MS = 60_000;
 /** The executor lets phases end within its grace time. It then has this time to store their states. */
 const STORE_MS = 30_000;
 const DEFAULT_GRACE_SECONDS = 60;
-/** Exit codes of `cadastre executor` after which another start would fail too. */
-const FINAL_EXIT_CODES = [2, 3];
+/** The exit code of `cadastre executor` if the machine has no sandbox. After any other one, another start may succeed. */
+const NO_SANDBOX = 3;
 
 /** The only variables of the environment that the executor gets: those of the server contain its secrets. */
 const INHERITED_VARIABLES = [
@@ -177,8 +177,8 @@ export class EmbeddedExecutor {
     const { signal } = this.stopping;
     if (signal.aborted) return;
     const { logger } = this.runtime;
-    if (code !== null && FINAL_EXIT_CODES.includes(code)) {
-      logger.error({ exitCode: code }, 'the executor cannot run on this machine, so remote runs wait');
+    if (code === NO_SANDBOX) {
+      logger.error({}, 'the executor cannot run on this machine, so remote runs wait');
       return;
     }
     try {
