@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { waitUntil } from '../../../../../test/support/product.js';
 import type { Sandbox, SandboxCommand, SandboxedProcess, SandboxMount } from '../sandbox.js';
@@ -20,6 +21,8 @@ import {
 } from '../spec.js';
 
 // Attacks on the executor, on its machine and on other runs, as a configuration could make them.
+
+const execute = promisify(execFile);
 
 const SECRET = 'secret-of-the-executor';
 /** Node reserves more memory than the attacks need. */
@@ -69,7 +72,8 @@ describeSandbox?.('a command in a sandbox', () => {
 
   afterEach(async () => {
     for (const command of running) command.kill();
-    await rm(folder, { recursive: true });
+    // Unlike rm of Node, the program removes paths of any length.
+    await execute('rm', ['-rf', folder]);
   });
 
   it('gets its environment and working directory, and returns its output and exit code', async () => {
@@ -271,6 +275,10 @@ describeSandbox?.('a command in a sandbox', () => {
 
   it.each([
     ['large files', 'n=0; while true; do head -c 100000 /dev/zero > file$n; n=$((n + 1)); done'],
+    [
+      'files below paths that are longer than the system accepts',
+      'd=$(head -c 200 /dev/zero | tr "\\0" d); for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do mkdir $d && cd $d; done; sleep 1000',
+    ],
     ['empty files', 'mkdir -p a/b; n=0; while true; do : > a/b/file$n; n=$((n + 1)); done'],
   ])('is killed when it fills the disk with %s', async (_, script) => {
     const small = await openSandbox(buildSettings('https://cadastre.test', { diskBytes: 2 * MIB }));

@@ -38,10 +38,18 @@ const parseMessage = (line: string): FromLauncher => {
   }
 };
 
+/** The launcher sends fewer. A command that has replaced it could fill the memory of the executor. */
+const MAX_MESSAGE_BYTES = 64 * 1024;
+
 /** Reads the messages until the sandbox ends. `started` resolves to false if it ends before the command has started. */
 const readMessages = (control: Duplex) => {
   const started = Promise.withResolvers<boolean>();
   let result: CommandResult | null = null;
+  let bytes = 0;
+  control.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > MAX_MESSAGE_BYTES) control.destroy();
+  });
   const lines = createInterface({ input: control });
   lines.once('close', () => started.resolve(false));
   // The connection is reset if the sandbox ends before it has read everything.

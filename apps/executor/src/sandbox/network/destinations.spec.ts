@@ -80,3 +80,20 @@ it('permits the Cadastre server on its port only, wherever it is', async () => {
   expect(await destinations.findAddresses({ host: 'cadastre.test', port: 443 })).toEqual(['127.0.0.1']);
   await expect(destinations.findAddresses({ host: 'cadastre.test', port: 5432 })).rejects.toThrow('cadastre.test');
 });
+
+it('resolves two names at a time', async () => {
+  const started: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const destinations = new Destinations(new URL('https://cadastre.test'), [], async (host) => {
+    started.push(host);
+    await promise;
+    if (host === 'a.example') throw new Error('no such host');
+    return [PUBLIC];
+  });
+  const names = ['a.example', 'b.example', 'c.example', 'd.example'];
+  const results = Promise.allSettled(names.map((host) => destinations.findAddresses({ host, port: 443 })));
+  expect(started).toEqual(['a.example', 'b.example']);
+  resolve();
+  expect((await results).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
+  expect(started).toEqual(names);
+});

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { PrivateHosts } from '#platform/outbound';
+import { createLimiter } from './limiter.js';
 
 /** Networks of organizations. Runs change what is in them, so they are reached. */
 const PRIVATE_NETWORKS = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'];
@@ -41,18 +42,20 @@ const isOwnAddress = (address: string): boolean => {
   return new PrivateHosts(own).lists('', address);
 };
 
+/** The system resolves names in four threads, which the requests and files of the executor need too. */
+const MAX_LOOKUPS = 2;
+
 /** Decides which hosts commands reach. */
 export class Destinations {
   private readonly permitted: PrivateHosts;
   private readonly reachable = new PrivateHosts(PRIVATE_NETWORKS);
   private readonly metadata = new PrivateHosts(METADATA_NETWORKS);
   readonly server: HostAndPort;
+  private readonly resolve: ResolveHost;
 
-  constructor(
-    server: URL,
-    permittedHosts: readonly string[],
-    private readonly resolve: ResolveHost = resolveHost,
-  ) {
+  constructor(server: URL, permittedHosts: readonly string[], resolve: ResolveHost = resolveHost) {
+    const lookups = createLimiter(MAX_LOOKUPS);
+    this.resolve = (host) => lookups(() => resolve(host));
     this.server = { host: server.hostname.replaceAll(/^\[|\]$/g, ''), port: getPort(server) };
     this.permitted = new PrivateHosts(permittedHosts);
   }

@@ -1,6 +1,7 @@
 import { createServer, request, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, createServer as createSocketServer, type Server, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
+import { createLimiter } from './limiter.js';
 import { RefusedDestination, useAddresses, type HostAndPort, type Destinations } from './destinations.js';
 
 /** Connections of one sandbox. terraform uses fewer than a hundred. */
@@ -50,6 +51,7 @@ const BAD_TARGET: ProxyRefusal = { status: 400, reason: 'Cadastre expects CONNEC
 class ForwardProxy {
   private readonly sockets = new Set<Socket>();
   private readonly servers: Server[] = [];
+  private readonly lookups = createLimiter(1);
 
   constructor(private readonly destinations: Destinations) {}
 
@@ -99,7 +101,8 @@ class ForwardProxy {
   }
 
   private async connectTo(destination: HostAndPort): Promise<Socket> {
-    const addresses = await this.destinations.findAddresses(destination);
+    // One at a time, so that no sandbox delays the lookups of others.
+    const addresses = await this.lookups(() => this.destinations.findAddresses(destination));
     const far = connect({
       ...destination,
       lookup: useAddresses(addresses),

@@ -35,8 +35,10 @@ export class ControlGroups {
     await set('memory.swap.max', 0).catch(() => undefined);
     return {
       entrance: join(group, 'cgroup.procs'),
-      isOutOfMemory: async () => /^oom_kill [1-9]/m.test(await readFile(join(group, 'memory.events'), 'utf8')),
-      remove: () => rmdir(group),
+      isOutOfMemory: async () =>
+        /^oom_kill [1-9]/m.test(await readFile(join(group, 'memory.events'), 'utf8').catch(() => '')),
+      // An empty group that stays costs nothing.
+      remove: () => rmdir(group).catch(() => undefined),
     };
   }
 }

@@ -1,18 +1,26 @@
 import type { Dirent } from 'node:fs';
-import { lstat, opendir } from 'node:fs/promises';
+import { access, constants, lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { getErrorCode } from '#platform/kernel';
 
 /** An empty file takes an inode and an entry of its folder. So a limit of bytes also limits their number. */
 const ENTRY_BYTES = 4096;
 const BLOCK_BYTES = 512;
 
-/** Returns the size of an entry on the disk; 0 if it has vanished meanwhile. */
+/** The command has removed the entry meanwhile, or the entry is no folder. */
+const ABSENT: ReadonlySet<string | null> = new Set(['ENOENT', 'ENOTDIR']);
+
+/**
+ * Returns the size of an entry on the disk; 0 if it does not exist. What cannot be measured is too large: a command could hide files
+ * in folders that it has closed to the executor, or whose paths are longer than the system accepts.
+ */
 const measureEntry = async (path: string): Promise<number> => {
   try {
-    const { blocks } = await lstat(path);
-    return Math.max(ENTRY_BYTES, blocks * BLOCK_BYTES);
-  } catch {
-    return 0;
+    const stats = await lstat(path);
+    if (stats.isDirectory()) await access(path, constants.R_OK | constants.X_OK);
+    return Math.max(ENTRY_BYTES, stats.blocks * BLOCK_BYTES);
+  } catch (error) {
+    return ABSENT.has(getErrorCode(error)) ? 0 : Number.POSITIVE_INFINITY;
   }
 };
 
@@ -20,7 +28,7 @@ async function* listEntries(folder: string): AsyncGenerator<Dirent> {
   try {
     yield* await opendir(folder);
   } catch {
-    // It is a file, or the command has removed it meanwhile.
+    // It is a file, or the command has removed or closed it since it was measured.
   }
 }
 
