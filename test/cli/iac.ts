@@ -22,6 +22,8 @@ type WorkingDirectory = {
   waitForOutput(text: string): Promise<void>;
   /** Answers a question of the program. */
   type(line: string): void;
+  /** Lets questions of the program fail. */
+  endInput(): void;
   /** Ends the program at once. */
   kill(): void;
   readonly end: Promise<CommandOutput>;
@@ -42,6 +44,8 @@ export type CliUser = {
   folder(main: string): Promise<string>;
   write(folder: string, file: string, content: string): Promise<void>;
   startIn(folder: string, ...args: readonly string[]): WorkingDirectory;
+  /** Starts a command that asks questions. */
+  startInteractively(folder: string, ...args: readonly string[]): WorkingDirectory;
   /** Runs the program in the folder. Resolves when it has ended, whether it succeeded or failed. */
   attempt(folder: string, ...args: readonly string[]): Promise<CommandOutput>;
   /** Runs the program in the folder and expects it to succeed. Resolves to its output. */
@@ -85,10 +89,8 @@ export const createCliUser = async ({ program, host, token, caFile }: PersonOpti
     ...(token === null ? {} : { [`TF_TOKEN_${host.replaceAll('.', '_').replaceAll('-', '__')}`]: token }),
   };
   let folders = 0;
-  const startIn = (folder: string, ...args: readonly string[]): WorkingDirectory => {
+  const startInteractively = (folder: string, ...args: readonly string[]): WorkingDirectory => {
     const child = spawn(program, args, { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
-    // Other commands than `login` ask nothing.
-    if (args[0] !== 'login') child.stdin.end();
     // The program can end before it has read everything.
     child.stdin.on('error', () => undefined);
     let output = '';
@@ -104,9 +106,16 @@ export const createCliUser = async ({ program, host, token, caFile }: PersonOpti
     return {
       waitForOutput: (text) => waitUntil(() => output.includes(text), `${program} prints ${text}`),
       type: (line) => void child.stdin.write(`${line}\n`),
+      endInput: () => void child.stdin.end(),
       kill: () => void child.kill('SIGKILL'),
       end,
     };
+  };
+  const startIn = (folder: string, ...args: readonly string[]): WorkingDirectory => {
+    const command = startInteractively(folder, ...args);
+    // Other commands than `login` ask nothing.
+    if (args[0] !== 'login') command.endInput();
+    return command;
   };
   const attempt = (folder: string, ...args: readonly string[]): Promise<CommandOutput> => startIn(folder, ...args).end;
   return {
@@ -119,6 +128,7 @@ export const createCliUser = async ({ program, host, token, caFile }: PersonOpti
     },
     configure: (text) => writeFile(rc, `disable_checkpoint = true\n${text}`),
     startIn,
+    startInteractively,
     attempt,
     folder: async (main) => {
       const folder = join(home, `configuration-${(folders += 1)}`);

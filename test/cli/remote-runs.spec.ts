@@ -1,0 +1,384 @@
+import { rm, stat } from 'node:fs/promises';
+import http, { type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createTestExecutor, type TestExecutor } from '../support/test-executor.js';
+import { waitUntil } from '../support/product.js';
+import { expectStatus, makeAgentToken, makeOrganization, makeSitePool, makeWorkspace } from '../support/seeds.js';
+import { flat, hasIacTools, type CliUser } from './iac.js';
+import { openSite, type CliSite } from './site.js';
+
+// A person plans and applies in remote workspaces, and a process of the product executes the runs.
+
+const LONG = 180_000;
+
+let site: CliSite;
+let executor: TestExecutor;
+
+const createExecutor = async (): Promise<TestExecutor> => {
+  const token = await makeAgentToken(site.api, await makeSitePool(site.api, 'executors'));
+  const caFile = join(site.product.dataFolder, 'tls/ca.pem');
+  return createTestExecutor({ url: site.product.url, caFile, token }, { CADASTRE_EXECUTOR_CAPACITY: '4' });
+};
+
+beforeAll(async () => {
+  if (hasIacTools.length === 0) return;
+  site = await openSite();
+  executor = await createExecutor();
+  await executor.start();
+}, LONG);
+
+afterAll(async () => {
+  await executor?.remove();
+  await site?.product.remove();
+});
+
+describe('a machine with a client', () => {
+  it('runs the tests of this file', () => expect(site === undefined).toBe(hasIacTools.length === 0));
+});
+
+const CONFIGURATION = `
+  variable "secret" {
+    default   = "hush-hush"
+    sensitive = true
+  }
+  variable "greeting" { default = "hello" }
+  resource "terraform_data" "first" {
+    input = {
+      open      = var.greeting
+      closed    = var.secret
+      workspace = terraform.workspace
+    }
+  }
+  output "what" { value = terraform_data.first.output.open }
+`;
+
+const ADDED = 'Apply complete! Resources: 1 added, 0 changed, 0 destroyed.';
+
+const EMPTY_STATE = JSON.stringify({
+  version: 4,
+  terraform_version: '1.0.0',
+  serial: 1,
+  lineage: 'x',
+  outputs: {},
+  resources: [],
+});
+
+/** A server that answers when the test says so. Terraform waits for it as for the state of another workspace. */
+class Gate {
+  private readonly server: Server;
+  private readonly waiting: ServerResponse[] = [];
+  private isOpen = false;
+
+  constructor() {
+    this.server = http.createServer((_, response) => {
+      if (this.isOpen) response.end(EMPTY_STATE);
+      else this.waiting.push(response);
+    });
+  }
+
+  async listen(): Promise<string> {
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/state`;
+  }
+
+  /** Resolves when this number of programs waits. */
+  waitFor(number: number): Promise<void> {
+    return waitUntil(() => this.waiting.length >= number, `${number} programs wait at the gate`);
+  }
+
+  open(): void {
+    this.isOpen = true;
+    for (const response of this.waiting) response.end(EMPTY_STATE);
+  }
+
+  close(): void {
+    this.server.close();
+    this.server.closeAllConnections();
+  }
+}
+
+const hasFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+for (const program of hasIacTools) {
+  describe(`a remote run with ${program}`, () => {
+    const organization = `runs-of-${program}`;
+    let person: CliUser;
+    let version: string;
+
+    beforeAll(async () => {
+      await makeOrganization(site.api, organization);
+      person = await site.person(program);
+      const output = await person.run(person.home, 'version', '-json');
+      version = (JSON.parse(output) as { readonly terraform_version: string }).terraform_version;
+    }, LONG);
+
+    afterAll(() => person?.leave());
+
+    /** Creates a workspace. Resolves to its id, and a folder whose configuration is connected to it. */
+    const prepare = async (name: string, configuration: string, attributes: object = {}) => {
+      const settings = { 'execution-mode': 'remote', 'terraform-version': version, ...attributes };
+      const id = await makeWorkspace(site.api, organization, name, settings);
+      const folder = await person.folder(site.cloud(organization, `name = "${name}"`) + configuration);
+      await person.run(folder, 'init', '-input=false');
+      return { id, folder };
+    };
+
+    const getState = async (
+      workspace: string,
+    ): Promise<{ readonly resources: readonly { readonly name: string }[] }> => {
+      const version = await site.api.get(`/api/v2/workspaces/${workspace}/current-state-version`);
+      const { id } = expectStatus(version, 200).body.data;
+      return JSON.parse(expectStatus(await site.api.get(`/api/v2/state-versions/${id}/download`), 200).text);
+    };
+
+    const getLastRun = async (workspace: string) => {
+      const { data } = expectStatus(await site.api.get(`/api/v2/workspaces/${workspace}/runs`), 200).body;
+      return data[0];
+    };
+
+    it(
+      'shows the plan without its secrets in the terminal of the person',
+      async () => {
+        const { folder } = await prepare('plan', CONFIGURATION);
+        const text = flat(await person.run(folder, 'plan', '-input=false', '-var=greeting=hi'));
+        expect(text).toContain('terraform_data.first will be created');
+        expect(text).toContain('+ open = "hi"');
+        expect(text).toContain('+ workspace = "plan"');
+        expect(text).toContain('+ closed = (sensitive value)');
+        expect(text).toContain('Plan: 1 to add, 0 to change, 0 to destroy.');
+        expect(text).not.toContain('hush-hush');
+      },
+      LONG,
+    );
+
+    it(
+      'is applied when the person confirms it, and the next one sees its state',
+      async () => {
+        const { folder, id } = await prepare('confirmed', CONFIGURATION);
+        const command = person.startInteractively(folder, 'apply');
+        await command.waitForOutput('Enter a value:');
+        command.type('yes');
+        const { code, output } = await command.end;
+        expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
+        const text = flat(output);
+        expect(text).toContain('terraform_data.first: Creation complete');
+        expect(text).toContain(ADDED);
+        expect(text).toContain('what = "hello"');
+        expect(text).not.toContain('hush-hush');
+        expect((await getState(id)).resources.map(({ name }) => name)).toEqual(['first']);
+        expect((await getLastRun(id)).attributes.status).toBe('applied');
+        expect(flat(await person.run(folder, 'plan', '-input=false'))).toContain('No changes.');
+        const destroyed = flat(await person.run(folder, 'destroy', '-input=false', '-auto-approve'));
+        expect(destroyed).toContain('1 destroyed');
+        expect((await getState(id)).resources).toEqual([]);
+      },
+      LONG,
+    );
+
+    it(
+      'changes nothing when the person discards it',
+      async () => {
+        const { folder, id } = await prepare('discarded', CONFIGURATION);
+        const command = person.startInteractively(folder, 'apply');
+        await command.waitForOutput('Enter a value:');
+        command.type('no');
+        expect((await command.end).code).toBe(1);
+        expect((await getLastRun(id)).attributes.status).toBe('discarded');
+      },
+      LONG,
+    );
+
+    it(
+      'gets variables in both forms and the environment of the workspace, and masks secrets of commands',
+      async () => {
+        const { folder, id } = await prepare(
+          'variables',
+          `
+          variable "list" { type = list(string) }
+          variable "text" {}
+          resource "terraform_data" "first" {
+            input = [var.list, var.text]
+            provisioner "local-exec" { command = "echo the token is $SECRET_TOKEN in $PLACE" }
+          }
+          output "all" { value = terraform_data.first.output }
+        `,
+        );
+        const variables = [
+          { key: 'list', value: '["a", "b"]', hcl: true, category: 'terraform' },
+          { key: 'text', value: 'a "quoted" ${text}\nof two lines', category: 'terraform' },
+          { key: 'SECRET_TOKEN', value: 'swordfish-1', sensitive: true, category: 'env' },
+          { key: 'PLACE', value: 'the-open', category: 'env' },
+        ];
+        for (const attributes of variables)
+          expectStatus(
+            await site.api.post(`/api/v2/workspaces/${id}/vars`, { data: { type: 'vars', attributes } }),
+            201,
+          );
+        const text = flat(await person.run(folder, 'apply', '-input=false', '-auto-approve'));
+        expect(text).toContain('the token is *** in the-open');
+        expect(text).not.toContain('swordfish-1');
+        expect(JSON.parse(await person.run(folder, 'output', '-json', 'all'))).toEqual([
+          ['a', 'b'],
+          'a "quoted" ${text}\nof two lines',
+        ]);
+      },
+      LONG,
+    );
+
+    it(
+      'fails with the error of its plan',
+      async () => {
+        const { folder, id } = await prepare(
+          'failing-plan',
+          'resource "terraform_data" "first" { input = file("missing.txt") }',
+        );
+        const { code, output } = await person.attempt(folder, 'plan', '-input=false');
+        expect(code).toBe(1);
+        expect(flat(output)).toContain('Invalid value for "path" parameter');
+        expect((await getLastRun(id)).attributes.status).toBe('errored');
+      },
+      LONG,
+    );
+
+    it(
+      'names the folder that is missing in its configuration',
+      async () => {
+        const { folder } = await prepare('misplaced', CONFIGURATION, { 'working-directory': 'live' });
+        const { code, output } = await person.attempt(folder, 'plan', '-input=false');
+        expect(code).toBe(1);
+        expect(flat(output)).toContain('"live" of the workspace is not a folder of the uploaded configuration');
+      },
+      LONG,
+    );
+
+    it(
+      'keeps the state of an apply that fails',
+      async () => {
+        const { folder, id } = await prepare(
+          'failing-apply',
+          `
+          resource "terraform_data" "first" {}
+          resource "terraform_data" "second" {
+            depends_on = [terraform_data.first]
+            provisioner "local-exec" { command = "echo it broke; exit 7" }
+          }
+        `,
+        );
+        const { code, output } = await person.attempt(folder, 'apply', '-input=false', '-auto-approve');
+        expect(code).toBe(1);
+        expect(flat(output)).toContain('it broke');
+        expect((await getState(id)).resources.map(({ name }) => name)).toContain('first');
+        expect((await getLastRun(id)).attributes.status).toBe('errored');
+      },
+      LONG,
+    );
+
+    it(
+      'ends when it is canceled while it plans',
+      async () => {
+        const gate = new Gate();
+        const address = await gate.listen();
+        const { folder, id } = await prepare(
+          'canceled',
+          `data "terraform_remote_state" "other" {
+            backend = "http"
+            config  = { address = "${address}", retry_max = 0 }
+          }`,
+        );
+        const command = person.startIn(folder, 'plan', '-input=false');
+        await gate.waitFor(1);
+        const run = await getLastRun(id);
+        expect(run.attributes.status).toBe('planning');
+        expectStatus(await site.api.post(`/api/v2/runs/${run.id}/actions/cancel`, {}), 202);
+        expect((await command.end).code).toBe(1);
+        expect((await getLastRun(id)).attributes.status).toBe('canceled');
+        gate.close();
+      },
+      LONG,
+    );
+
+    it(
+      'is planned again by another process after the first one was killed',
+      async () => {
+        const gate = new Gate();
+        const address = await gate.listen();
+        const { folder, id } = await prepare(
+          'killed-plan',
+          `data "terraform_remote_state" "other" {
+            backend  = "http"
+            config   = { address = "${address}", retry_max = 0 }
+            defaults = {}
+          }
+          output "greeting" { value = "hello" }`,
+        );
+        const command = person.startIn(folder, 'plan', '-input=false');
+        await gate.waitFor(1);
+        await executor.end('SIGKILL');
+        await executor.start();
+        gate.open();
+        const { code, output } = await command.end;
+        expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
+        expect(flat(output)).toContain('greeting = "hello"');
+        expect((await getLastRun(id)).attributes.status).toBe('planned_and_finished');
+        gate.close();
+      },
+      LONG,
+    );
+
+    it(
+      'fails, and its state is stored, after the process that applied it was killed',
+      async () => {
+        const gate = join(person.home, 'gate');
+        const { folder, id } = await prepare(
+          'killed-apply',
+          `
+          resource "terraform_data" "first" {}
+          resource "terraform_data" "second" {
+            depends_on = [terraform_data.first]
+            provisioner "local-exec" { command = "touch ${gate}; while [ -e ${gate} ]; do sleep 0.1; done" }
+          }
+        `,
+        );
+        const command = person.startIn(folder, 'apply', '-input=false', '-auto-approve');
+        await waitUntil(() => hasFile(gate), 'the apply waits');
+        await executor.end('SIGKILL');
+        await executor.start();
+        await rm(gate);
+        expect((await command.end).code).toBe(1);
+        expect((await getState(id)).resources.map(({ name }) => name)).toContain('first');
+        const { attributes } = await getLastRun(id);
+        expect(attributes.status).toBe('errored');
+      },
+      LONG,
+    );
+
+    it(
+      'ends before the executor stops',
+      async () => {
+        const gate = join(person.home, 'gate');
+        const { folder } = await prepare(
+          'stopping',
+          `resource "terraform_data" "first" {
+            provisioner "local-exec" { command = "touch ${gate}; while [ -e ${gate} ]; do sleep 0.1; done" }
+          }`,
+        );
+        const command = person.startIn(folder, 'apply', '-input=false', '-auto-approve');
+        await waitUntil(() => hasFile(gate), 'the apply waits');
+        const stopped = executor.end('SIGTERM');
+        await waitUntil(() => executor.output().includes('waiting for running phases'), 'the executor stops');
+        await rm(gate);
+        const { code, output } = await command.end;
+        expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
+        expect(await stopped).toMatchObject({ code: 0, signal: null });
+        await executor.start();
+      },
+      LONG,
+    );
+  });
+}
