@@ -283,41 +283,58 @@ const actions: readonly MatrixRow[] = [
   })),
   {
     route: 'POST /runs/:id/identity-tokens',
-    about: { ...run, scope: inAcme },
+    about: { ...ofFreshRun('run'), scope: inAcme },
     demands: ['execute-run'],
-    // Nobody has claimed the run.
-    status: 409,
-    trail: [],
+    status: 201,
+    trail: ['run issue_identity_token'],
+    fresh: true,
     body: resource('run-identity-tokens', { fence: 1, audience: 'aws.workload.identity' }),
+    before: async ({ world, params: { id = '' } }) => {
+      await claimUntil(world, id);
+      // The first token of a site creates its key.
+      const first = resource('run-identity-tokens', { fence: 1, audience: 'first' });
+      await theAgent(world).api.post(`/api/v2/runs/${id}/identity-tokens`, first);
+    },
   },
   {
     route: 'PUT /plans/:id/plan-file',
     about: { ...ofFreshRun('plan'), scope: inAcme },
     demands: ['execute-run'],
-    // Nobody has claimed the run.
-    status: 409,
+    status: 204,
     trail: [],
+    fresh: true,
+    inert: true,
     query: () => 'fence=1',
-    body: gzipSync('plan'),
+    body: 'plan',
+    before: ({ world, params: { id = '' } }) => claimUntil(world, id.replace('plan-', 'run-')),
   },
   {
     route: 'PUT /applies/:id/errored-state',
     about: { ...ofFreshRun('apply'), scope: inAcme },
     demands: ['execute-run'],
-    // Nobody has claimed the run.
-    status: 409,
-    trail: [],
-    query: () => 'fence=1',
+    status: 204,
+    trail: ['run store_errored_state'],
+    fresh: true,
+    query: () => 'fence=2',
     body: 'state',
+    before: async ({ world, params }) => {
+      const id = (params['id'] ?? '').replace('apply-', 'run-');
+      await claimUntil(world, id);
+      const report = reportBody('planned', { fence: 1, 'resource-additions': 1 });
+      await theAgent(world).api.post(`/api/v2/runs/${id}/progress`, report);
+      await world.server.post(`/api/v2/runs/${id}/actions/apply`);
+      await claimUntil(world, id);
+    },
   },
   {
     route: 'POST /runs/:id/job',
-    about: { ...run, scope: inAcme },
+    about: { ...ofFreshRun('run'), scope: inAcme },
     demands: ['execute-run'],
-    // Nobody has claimed the run.
-    status: 409,
-    trail: [],
+    status: 200,
+    trail: ['run read_job', 'authentication_token create'],
+    fresh: true,
     body: resource('run-jobs', { fence: 1, nonce: 'nonce-of-the-matrix' }),
+    before: ({ world, params: { id = '' } }) => claimUntil(world, id),
   },
   {
     route: 'POST /runs/:id/actions/renew-lease',
