@@ -203,6 +203,7 @@ export const launchProduct = async (
     CADASTRE_MAX_USERS: 'off',
     CADASTRE_MAX_INVITATIONS_PER_ORGANIZATION: 'off',
     CADASTRE_MAX_INVITATIONS_PER_CALLER: 'off',
+    CADASTRE_MAX_SITE_RUNS_PER_ORGANIZATION: 'off',
     CADASTRE_MAX_TOKENS_PER_OWNER: 'off',
     ...settings,
   };

@@ -166,6 +166,7 @@ const NO_LIMITS = {
   CADASTRE_MAX_INVITATIONS_PER_ORGANIZATION: 'off',
   CADASTRE_MAX_INVITATIONS_PER_CALLER: 'off',
   CADASTRE_MAX_TOKENS_PER_OWNER: 'off',
+  CADASTRE_MAX_SITE_RUNS_PER_ORGANIZATION: 'off',
 } as const;
 
 const settingsFor = (env: Readonly<Record<string, string>>, dataFolder: string, databaseUrl: string): Settings =>

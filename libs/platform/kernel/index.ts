@@ -1,4 +1,5 @@
 export * from './runtime/backoff.js';
+export * from './runtime/keyed-mutex.js';
 export * from './rules/changes.js';
 export * from './rules/checks.js';
 export * from './events/decider.js';

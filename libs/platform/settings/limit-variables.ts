@@ -160,6 +160,11 @@ export const limitVariables = {
     'tokens of each user, team, organization and agent pool; or off',
     limitSchema(1, 1_000_000, 500),
   ),
+  CADASTRE_MAX_SITE_RUNS_PER_ORGANIZATION: defineVariable(
+    '20',
+    'plans and applies of each organization that executors of the site execute at once; or off',
+    limitSchema(1, 1_000_000, 20),
+  ),
   CADASTRE_MAX_WORKLOAD_TOKENS_PER_TEAM: defineVariable(
     '1000',
     'unexpired tokens of each team that its workload identities have issued to pipelines',

@@ -299,6 +299,8 @@ const toCallerLimits = (env: ParsedEnvironment) =>
     },
     quotas: toQuotas(env),
     organizationCreation: { creators: env.CADASTRE_ORGANIZATION_CREATORS },
+    /** Plans and applies of an organization that executors of the site execute at once; null for any number. */
+    siteRunsPerOrganization: env.CADASTRE_MAX_SITE_RUNS_PER_ORGANIZATION,
     /** Unexpired tokens of a team that its workload identities can have issued. */
     workloadTokensPerTeam: env.CADASTRE_MAX_WORKLOAD_TOKENS_PER_TEAM,
   }) as const;

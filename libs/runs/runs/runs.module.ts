@@ -54,6 +54,8 @@ import { LOGS_PURPOSE, RunLogs } from './logs/run-logs.service.js';
 import { RunLogsController } from './logs/run-logs.controller.js';
 import { RunFiles } from './run-files/run.files.js';
 import { runLogChunks } from './logs/log-chunks.projection.js';
+import { runLeases } from './runs/run-leases.projection.js';
+import { SiteRunLimit } from './runs/run-leases.queries.js';
 import { RunRenderer } from './runs/runs.renderer.js';
 import { RunVariables } from './runs/runs.variables.js';
 import { RunsController } from './runs/runs.controller.js';
@@ -75,6 +77,7 @@ export const runsDefinition: ModuleDefinition = {
     toProjection(runSecrets),
     toProjection(runTokens),
     toProjection(jobValues),
+    toProjection(runLeases),
     toProjection(runs),
     toProjection(runLogChunks),
     toProjection(configurationVersions),
@@ -95,6 +98,7 @@ export const runsDefinition: ModuleDefinition = {
     { table: 'runs.log_chunks', backup: 'rows', organizationExport: 'rows' },
     { table: 'runs.job_values', backup: 'rows', organizationExport: 'rows' },
     { table: 'runs.leases', backup: 'empty', because: 'executors must claim runs again after a restore' },
+    { table: 'runs.claim_turns', backup: 'empty', because: 'all organizations begin equally after a restore' },
   ],
   encryptedColumns: [
     { table: 'runs.log_chunks', id: 'id', column: 'content', purpose: LOGS_PURPOSE },
@@ -113,6 +117,8 @@ export type RunsOptions = {
   readonly logLimit: number;
   /** Bytes of the largest archive with a plan. */
   readonly planFileLimit: number;
+  /** Phases of one organization that executors of the site execute at once; null for any number. */
+  readonly siteRunsPerOrganization: number | null;
 };
 
 /** Creates the logs for a gateway, or for the job that moves them to files. */
@@ -224,6 +230,7 @@ export class RunsModule {
         },
         { provide: RunFiles, useValue: new RunFiles(encrypted) },
         { provide: CurrentRuns, useExisting: RunRenderer },
+        { provide: SiteRunLimit, useValue: new SiteRunLimit(options.siteRunsPerOrganization) },
         RunVariables,
         ...provideJobs(options),
       ],

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, conflict, decide, forbidden, Ids, isDefiniteFailure, notFound } from '#platform/kernel';
+import { Clock, conflict, decide, forbidden, Ids, isDefiniteFailure, KeyedMutex, notFound } from '#platform/kernel';
 import { can, createSystemContext, findCurrentIdentity, requireAddressOfLink } from '#api/access';
 import type { BlobContent } from '#storage/blob-store';
 import { EventStore, expectVersion, type LoadedStream } from '#storage/event-store';
@@ -17,7 +17,6 @@ import {
 } from './release-files.queries.js';
 import { ReleaseFiles } from './release.files.js';
 import type { ReleaseLinkRecipient } from './release.links.js';
-import { KeyedMutex } from './keyed-mutex.js';
 
 type Active = Extract<RegistryProviderVersionState, { readonly status: 'active' }>;
 

@@ -3,7 +3,7 @@ import { createSystemContext } from '#api/access';
 import type { EventStore } from '#storage/event-store';
 import type { ScheduledJob } from '#platform/postgres';
 import { expireLease } from '../runs/change-run.operation.js';
-import { listLostRuns, type LostRun } from '../runs/run-leases.queries.js';
+import { endLease, listLostRuns, type LostRun } from '../runs/run-leases.queries.js';
 
 const PAGE_SIZE = 100;
 const EVERY_MS = 10_000;
@@ -11,7 +11,7 @@ const EVERY_MS = 10_000;
 const describeLoss = ({ execution: { agent, agentName }, isApply }: LostRun): string => {
   const name = agentName ?? agent;
   return isApply
-    ? `The executor ${name} stopped answering while it applied. It may have changed resources that the state does not contain: compare them before the next run.`
+    ? `The executor ${name} stopped answering while it applied. It may have changed resources that the state does not contain: compare them, and import what is missing, before the next run.`
     : `The executor ${name} stopped answering while it planned.`;
 };
 
@@ -22,8 +22,9 @@ export const createLostExecutorsJob = (store: EventStore, clock: Clock, ids: Ids
   run: async ({ signal, done }) => {
     for (const lost of await listLostRuns(store.database, clock.now(), PAGE_SIZE)) {
       if (signal.aborted) return;
+      if (!(await endLease(store.database, lost.run, clock.now()))) continue;
       const data = { fence: lost.execution.fence, message: describeLoss(lost) };
-      await expireLease({ store, clock }, lost.run, data, createSystemContext('lost executors', ids.uuid()));
+      await expireLease(store, lost.run, data, createSystemContext('lost executors', ids.uuid()));
       done();
     }
   },

@@ -103,7 +103,7 @@ export class RunLeasesController {
     const signal = createWaitSignal(reply, seconds);
     let run = await claim();
     sendWhenReady(reply, async () => {
-      while (!run && (await this.waits.wait(wait, signal))) run = await claim();
+      while (!run && (await this.waits.wait(wait, signal)) && !signal.aborted) run = await claim();
       return this.renderClaim(run, actor);
     });
   }
@@ -124,7 +124,7 @@ export class RunLeasesController {
     const signal = createWaitSignal(reply, seconds);
     sendWhenReady(reply, async () => {
       if (renewed.cancelRequestedAt !== null || !seconds) return renderDocument(renderLease(renewed));
-      await this.waits.wait({ run }, signal);
+      await this.waits.wait({ run, fence }, signal);
       const lease = await renew();
       return renderDocument(lease && renderLease(lease));
     });

@@ -10,7 +10,7 @@ import {
 import { createEventContext } from '#api/access';
 import { loadWorkspaceLock } from '#workspaces/workspaces';
 import { createCommentCommand } from './comment-run.operation.js';
-import { deleteLease, insertLease } from './run-leases.queries.js';
+import { deleteLease } from './run-leases.queries.js';
 import { needsLease, needsWorkspaceLock, type RunState } from './run-state.js';
 import { isActionAllowed } from './run-status.js';
 import { run, type RunCommand } from './run.js';
@@ -94,21 +94,18 @@ const PREPARE_WRITES = {
   ReportProgress: (store, decided) => prepareLockChange(store, decided, false),
 } satisfies Record<RunStatusCommand['type'], WritePreparation>;
 
-/** Returns the statement that begins or ends the lease of the run, if the executor begins or ends its work. */
-const buildLeaseChange = ({ row: { id }, loaded, write }: DecidedRun, clock: Clock): readonly Sql[] => {
-  const [before, after] = [loaded.state, getNewState(write)];
-  if (needsLease(after) && !needsLease(before)) return [insertLease(id, clock.now())];
-  return needsLease(before) && !needsLease(after) ? [deleteLease(id)] : [];
-};
+/** Returns the statement that ends the lease of the run, if the executor ends its work. */
+const buildLeaseEnd = ({ row: { id }, loaded, write }: DecidedRun): readonly Sql[] =>
+  needsLease(loaded.state) && !needsLease(getNewState(write)) ? [deleteLease(id)] : [];
 
 export type RunChangeDependencies = { readonly store: EventStore; readonly ids: Ids; readonly clock: Clock };
 
 /**
- * Changes the run, the lock of its workspace and other runs in one append. The append runs the statements `also`, and then reads the
- * run.
+ * Changes the run, the lock of its workspace and other runs in one append. The append runs the statements `also`, and then reads
+ * the run.
  */
 export const changeRun = (
-  { store, ids, clock }: RunChangeDependencies,
+  { store, ids }: RunChangeDependencies,
   { id, comment, actor }: RunActionInput,
   command: RunStatusCommand,
   also: readonly Sql[] = [],
@@ -121,14 +118,14 @@ export const changeRun = (
     const write = decideWrite(run, loaded, row.organization, command, ...comments);
     const decided = { row, loaded, write };
     const writes = await PREPARE_WRITES[command.type](store, decided);
-    const statements = [...also, ...buildLeaseChange(decided, clock), selectRunById(id, actor)];
+    const statements = [...also, ...buildLeaseEnd(decided), selectRunById(id, actor)];
     const { rows } = await store.append(writes, createEventContext(actor), statements);
     return getFirstRow<RunRow>(rows.slice(-1));
   });
 
 /** Ends the work of an executor that has not renewed its lease. Does nothing if it has reported meanwhile. */
 export const expireLease = async (
-  { store, clock }: Pick<RunChangeDependencies, 'store' | 'clock'>,
+  store: EventStore,
   id: string,
   data: DataOf<RunCommand, 'ExpireLease'>,
   context: EventContext,
@@ -143,7 +140,7 @@ export const expireLease = async (
         write: decideWrite(run, loaded, row.organization, { type: 'ExpireLease', data }),
       };
       const writes = await prepareLockChange(store, decided, false);
-      await store.append(writes, context, buildLeaseChange(decided, clock));
+      await store.append(writes, context, buildLeaseEnd(decided));
     });
   } catch (error) {
     // The workspace was deleted.

@@ -29,13 +29,21 @@ const toExpiry = (now: Date): Timestamp => new Date(now.getTime() + LEASE_MS).to
 const EXECUTION = sql`case when r.status = any (${RUN_STATUSES.filter(isApplying)}::text[]) then r.apply_execution
   else r.plan_execution end`;
 
-/** Stores a lease for the claim in the row of the run. */
-export const insertLease = (run: string, now: Date): Sql => sql`
-  insert into runs.leases (run, organization, agent, fence, expires_at)
-  select id, organization, execution ->> 'agent', (execution ->> 'fence')::integer, ${toExpiry(now)}::timestamptz
+/** The unique index by which two claims cannot have the same slot of an organization. */
+export const SLOT_CONSTRAINT = 'leases_slot';
+
+/** Stores a lease for the claim in the row of the run. `slot`: see `ClaimableRun`. */
+export const insertLease = (run: string, slot: number | null, now: Date): Sql => sql`
+  insert into runs.leases (run, organization, agent, fence, expires_at, slot)
+  select id, organization, execution ->> 'agent', (execution ->> 'fence')::integer, ${toExpiry(now)}::timestamptz, ${slot}::integer
     from (select r.id, r.organization, ${EXECUTION} as execution from runs r where r.id = ${run}) r
   on conflict (run) do update
-    set agent = excluded.agent, fence = excluded.fence, expires_at = excluded.expires_at`;
+    set agent = excluded.agent, fence = excluded.fence, expires_at = excluded.expires_at, slot = excluded.slot`;
+
+/** Makes the organization the last one whose turn it is. */
+export const recordTurn = (organization: string): Sql => sql`
+  insert into runs.claim_turns (organization, turn) values (${organization}, nextval('runs.claim_turn'))
+  on conflict (organization) do update set turn = excluded.turn`;
 
 export const deleteLease = (run: string): Sql => sql`delete from runs.leases where run = ${run}`;
 
@@ -56,7 +64,7 @@ export const renewLease = async (
     with renewed as (
       update runs.leases l set expires_at = ${toExpiry(now)}::timestamptz
         from runs r ${RUN_JOINS}
-       where l.run = ${run} and r.id = l.run and l.fence = ${fence} and ${canExecute(actor.id)} and ${requireCurrentAccess(actor)}
+       where l.run = ${run} and r.id = l.run and l.fence = ${fence} and l.expires_at > '-infinity' and ${canExecute(actor.id)} and ${requireCurrentAccess(actor)}
       returning ${COLUMNS})
     select to_jsonb(renewed) as lease
       from runs r ${RUN_JOINS} left join renewed on true
@@ -68,40 +76,104 @@ export const renewLease = async (
 export const hasLease = async (database: Database, agent: string): Promise<boolean> =>
   (await database.row(sql`select 1 from runs.leases where agent = ${agent} limit 1`)) !== undefined;
 
-/** Applies come before plans, and plans that may be applied before others. */
-const CLAIM_ORDER = sql.raw(`r.status = 'apply_queued' desc, (r.options ->> 'planOnly')::boolean, r.created_at, r.id`);
+/** Phases of one organization that executors of the site execute at once; null for any number. */
+export class SiteRunLimit {
+  constructor(readonly perOrganization: number | null) {}
+}
 
-/** Returns the id of the run that an executor of the pool should claim next. */
-export const findClaimableRun = async (
-  database: Database,
-  pool: string,
-  statuses: readonly QueuedStatus[],
-  except: readonly string[],
-): Promise<string | null> => {
-  const row = await database.row<{ readonly id: string }>(sql`
-    select r.id from agent_pools ap cross join lateral ${selectRunsInReach(sql.raw('ap.organization'))} ${RUN_JOINS}
-     where ap.id = ${pool} and r.status in ('plan_queued', 'apply_queued') and r.status = any (${statuses}::text[])
-       and ${SERVES_WORKSPACE} and r.id <> all (${except}::text[])
-     order by ${CLAIM_ORDER} limit 1`);
-  return row?.id ?? null;
+/** Selects the runs as `r` that wait for an executor of the pool in the row `ap`, without a check of their workspaces. */
+const selectWaiting = (statuses: Sql, { perOrganization }: SiteRunLimit): Sql => sql`
+  from ${selectRunsInReach(sql.raw('ap.organization'))}
+ where r.status in ('plan_queued', 'apply_queued') and r.status = any (${statuses})
+   and (ap.organization is not null or ${perOrganization}::integer is null or r.organization not in (
+     select organization from runs.leases where slot is not null group by organization having count(*) >= ${perOrganization}))`;
+
+/**
+ * The order in which the runs of a pool are claimed. A pool of the site serves organizations in turn, so that none of them waits
+ * longer because another one has more runs. In an organization, applies come before plans, and plans that may be applied before
+ * others.
+ */
+const CLAIM_ORDER = sql.raw('r.turn, r.organization, r.rank, r.created_at, r.id');
+
+const CLAIM_ORDER_COLUMNS = sql.raw(`
+  coalesce((select t.turn from runs.claim_turns t where ap.organization is null and t.organization = r.organization), 0) as turn,
+  case when r.status = 'apply_queued' then 0 when (r.options ->> 'planOnly')::boolean then 2 else 1 end as rank`);
+
+/** The lowest number that no lease of the organization has. */
+const FREE_SLOT = sql.raw(`(
+  select min(free.slot)
+    from (select 1 as slot union all select l.slot + 1 from runs.leases l where l.organization = r.organization) free
+   where not exists (select from runs.leases l where l.organization = r.organization and l.slot = free.slot))`);
+
+/** A run that an executor should claim next. `slot` is null for executors of the organization itself. */
+type ClaimableRun = { readonly run: string; readonly organization: string; readonly slot: number | null };
+
+type Claimant = {
+  readonly pool: string;
+  readonly statuses: readonly QueuedStatus[];
+  readonly except: readonly string[];
 };
 
-/** What an executor waits for: a run that its pool can claim, or the end of a run that it executes. */
-export type ExecutorWait =
-  { readonly pool: string; readonly statuses: readonly QueuedStatus[] } | { readonly run: string };
+/**
+ * Returns the run that an executor of the pool should claim next. Most runs at the beginning of the order are claimable, so Postgres
+ * sorts all waiting runs and checks the workspaces of the first ones only.
+ */
+export const findClaimableRun = (
+  database: Database,
+  { pool, statuses, except }: Claimant,
+  limit: SiteRunLimit,
+): Promise<ClaimableRun | undefined> =>
+  database.row<ClaimableRun>(sql`
+    select r.id as run, r.organization, case when ap.organization is null then ${FREE_SLOT} end as slot
+      from (select r.*
+              from agent_pools ap
+             cross join lateral (select r.*, ${CLAIM_ORDER_COLUMNS} ${selectWaiting(sql`${statuses}::text[]`, limit)}) r
+             where ap.id = ${pool} and r.id <> all (${except}::text[])
+             order by ${CLAIM_ORDER} offset 0) r ${RUN_JOINS} join agent_pools ap on ap.id = ${pool}
+     where ${SERVES_WORKSPACE}
+     order by ${CLAIM_ORDER} limit 1`);
 
-/** Selects the waits that are over: `wait` is the index in the list. */
-export const selectEndedWaits = (waits: readonly ExecutorWait[]): Sql => {
-  const rows = waits.map((wait, index) => ({ wait: index, pool: null, run: null, statuses: [], ...wait }));
+/** What executors wait for: a run that their pool can claim, or the end of the lease that they have. */
+export type ExecutorWait =
+  | { readonly pool: string; readonly statuses: readonly QueuedStatus[] }
+  | { readonly run: string; readonly fence: number };
+
+/** Equal waits, and their number. */
+export type GroupedWait = { readonly wait: ExecutorWait; readonly count: number };
+
+/** Selects for each group of waits how many are over: `group` is the index in the list. */
+export const selectEndedWaits = (groups: readonly GroupedWait[], limit: SiteRunLimit): Sql => {
+  const rows = groups.map(({ wait, count }, group) => ({ group, count, ...wait }));
   return sql`
-    select waiting.wait
-      from jsonb_to_recordset(${sql.json(rows)}) as waiting (wait integer, pool text, run text, statuses text[])
-     where exists (
-       select from agent_pools ap cross join lateral ${selectRunsInReach(sql.raw('ap.organization'))} ${RUN_JOINS}
-        where ap.id = waiting.pool and r.status in ('plan_queued', 'apply_queued') and r.status = any (waiting.statuses)
-          and ${SERVES_WORKSPACE})
-        or exists (
-       select from runs r where r.id = waiting.run and (r.cancel_requested_at is not null or not ${isOpen('r')}))`;
+    with waiting as (
+      select * from jsonb_to_recordset(${sql.json(rows)})
+               as w ("group" integer, count integer, pool text, statuses text[], run text, fence integer))
+    select waiting.group, claimable.count as ended
+      from waiting join agent_pools ap on ap.id = waiting.pool
+     cross join lateral (
+       select count(*)::integer as count
+         from (select from (select r.* ${selectWaiting(sql.raw('waiting.statuses'), limit)}) r ${RUN_JOINS}
+                where ${SERVES_WORKSPACE} limit waiting.count) r) claimable
+     where claimable.count > 0
+    union all
+    select waiting.group, waiting.count
+      from waiting
+     where waiting.run is not null and not exists (
+       select from runs.leases l join runs r on r.id = l.run
+        where l.run = waiting.run and l.fence = waiting.fence and r.cancel_requested_at is null)`;
+};
+
+/**
+ * Ends a lease that was not renewed in time, so that it cannot be renewed any more. Returns false if it was renewed meanwhile. A
+ * run without a lease, as after a restore, has nothing to end.
+ */
+export const endLease = async (database: Database, run: string, now: Date): Promise<boolean> => {
+  const row = await database.row<{ readonly isEnded: boolean }>(sql`
+    with ended as (
+      update runs.leases set expires_at = '-infinity' where run = ${run} and expires_at < ${now.toISOString()}::timestamptz
+      returning run)
+    select exists (select from ended) or not exists (select from runs.leases where run = ${run}) as "isEnded"`);
+  return row?.isEnded ?? false;
 };
 
 /** A claimed run whose lease has ended. */

@@ -1,5 +1,5 @@
 import { CommandHandler } from '@nestjs/cqrs';
-import { Clock, Ids } from '#platform/kernel';
+import { Clock, Ids, KeyedMutex } from '#platform/kernel';
 import { AggregateHandler, EventStore, type OperationTable } from '#storage/event-store';
 import { toActingPrincipal } from '#api/access';
 import { ToolReleases } from '#workspaces/workspaces';
@@ -8,6 +8,7 @@ import { commentRun } from './comment-run.operation.js';
 import { issueRunToken } from './issue-run-token.operation.js';
 import { changeRun } from './change-run.operation.js';
 import { createRun } from './create-run.operation.js';
+import { SiteRunLimit } from './run-leases.queries.js';
 import { ChangeRun, type RunOperations } from './runs.commands.js';
 import { RunVariables } from './runs.variables.js';
 
@@ -36,7 +37,8 @@ export class RunsHandler extends AggregateHandler<RunOperations> {
     ForceExecuteRun: (input) => changeRun(this.dependencies, input, { type: 'ForceExecuteRun', data: {} }),
     ReportProgress: ({ id, progress, actor }) =>
       changeRun(this.dependencies, { id, comment: null, actor }, { type: 'ReportProgress', data: progress }),
-    ClaimRun: (input) => claimRun(this.dependencies, input),
+    // Without it, executors that wait for the same runs would all choose the first one, and all but one in vain.
+    ClaimRun: (input) => this.claims.take(input.actor.id, () => claimRun(this.dependencies, input)),
     CommentRun: (input) => commentRun(this.dependencies, input),
     IssueRunToken: (input) => issueRunToken(this.dependencies, input),
   };
@@ -47,10 +49,19 @@ export class RunsHandler extends AggregateHandler<RunOperations> {
     readonly clock: Clock;
     readonly variables: RunVariables;
     readonly releases: ToolReleases;
+    readonly siteRunLimit: SiteRunLimit;
   };
+  private readonly claims = new KeyedMutex();
 
-  constructor(store: EventStore, ids: Ids, clock: Clock, variables: RunVariables, releases: ToolReleases) {
+  constructor(
+    store: EventStore,
+    ids: Ids,
+    clock: Clock,
+    variables: RunVariables,
+    releases: ToolReleases,
+    siteRunLimit: SiteRunLimit,
+  ) {
     super();
-    this.dependencies = { store, ids, clock, variables, releases };
+    this.dependencies = { store, ids, clock, variables, releases, siteRunLimit };
   }
 }
