@@ -2535,7 +2535,7 @@ export interface paths {
     put?: never;
     /**
      * Register an executor in the pool of its token
-     * @description For executors, with the token of a pool of an organization or of the site. `protocol-version` is the version of the protocol that the executor speaks.
+     * @description For executors, with the token of a pool of an organization or of the site. `protocol-version` is the version of the protocol that the executor speaks, 1.0 if it is absent.
      */
     post: operations['registerExecutorAgent'];
     delete?: never;
@@ -6605,7 +6605,7 @@ export interface components {
         type?: ('agents' | '') | null;
         attributes: {
           name?: string | null;
-          'protocol-version': string;
+          'protocol-version'?: string | null;
         };
         relationships?: unknown;
       };

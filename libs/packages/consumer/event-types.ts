@@ -842,6 +842,13 @@ type EventSchemas = {
         fence: number;
       } | null;
     };
+    /** cadastre.RunExecutorLost.v1 */
+    RunExecutorLost: {
+      /** @enum {string} */
+      phase: 'plan' | 'apply';
+      agent: string;
+      fence: number;
+    };
     /** cadastre.RunPlanRequeued.v1 */
     RunPlanRequeued: {
       fence: number;
@@ -1766,6 +1773,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   RunQueued: 1,
   RunStageReached: 1,
   RunPlanStarted: 2,
+  RunExecutorLost: 1,
   RunPlanRequeued: 1,
   RunJobRead: 1,
   RunIdentityTokenIssued: 1,

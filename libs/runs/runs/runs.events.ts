@@ -85,9 +85,15 @@ export const runEvents = defineEvents(
       history: reachNext('RunPlanStarted'),
       notifies: createStatusNotification('RunPlanStarted', 'run:planning'),
     },
+    RunExecutorLost: {
+      schema: z.strictObject({ phase: z.enum(['plan', 'apply']), agent: z.string(), fence: z.int() }),
+      audit: { action: 'lose_executor', meta: ({ phase, agent }) => ({ phase, agent_id: agent }) },
+      live: { unsent: 'another event says what follows for the run' },
+      ids: { refersTo: { agent: ['agent'] } },
+    },
     RunPlanRequeued: {
       schema: z.strictObject({ fence: z.int(), message: z.string() }),
-      audit: { unaudited: 'follows automatically when the executor of the plan is lost' },
+      audit: { unaudited: 'follows from the loss of the executor, which has an entry' },
       live: 'changed',
       history: requeuePlan,
     },

@@ -126,6 +126,7 @@ export const runs: Projection<RunEvent | RunOwnerDeleted> = {
     RunQueued: (_, event) => [...setStatus('plan_queued', event), setCurrentRun(event.stream)],
     RunStageReached: ({ stage, message }, event) => setStatus(stage, event, { message }),
     RunPlanStarted: startPhase('planning', 'plan_execution'),
+    RunExecutorLost: null,
     RunPlanRequeued: requeuePlan,
     RunJobRead: null,
     RunIdentityTokenIssued: null,

@@ -79,7 +79,8 @@ describe('an agent', () => {
       .body.data;
     expect(relationships['agent-pool'].data.id).toBe(pool);
     expectStatus(await ping(id, 'exited'), 200);
-    for (const version of ['2.0', '1', 'latest', null]) {
+    expectStatus(await worker.post('/api/v2/agents', resource('agents', { name: 'no version' })), 201);
+    for (const version of ['2.0', '1', 'latest', '']) {
       const body = resource('agents', { ...attributes, 'protocol-version': version });
       expectStatus(await worker.post('/api/v2/agents', body), 422);
     }

@@ -30,7 +30,9 @@ export const executorBody = resourceBody(
   'agents',
   z.object({
     name: text(255).nullish(),
-    'protocol-version': text(20).regex(PROTOCOL_VERSION, 'must be 1.0, the version of the protocol of this server'),
+    'protocol-version': text(20)
+      .regex(PROTOCOL_VERSION, 'must be 1.0, the version of the protocol of this server')
+      .nullish(),
   }),
 );
 export const pingBody = resourceBody('agents', z.object({ status: z.enum(AGENT_STATUSES) }));

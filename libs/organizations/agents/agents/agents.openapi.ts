@@ -55,7 +55,7 @@ export const agentsOperations = describeController(AgentsController, AGENTS, {
   registerExecutor: {
     summary: 'Register an executor in the pool of its token',
     description:
-      'For executors, with the token of a pool of an organization or of the site. `protocol-version` is the version of the protocol that the executor speaks.',
+      'For executors, with the token of a pool of an organization or of the site. `protocol-version` is the version of the protocol that the executor speaks, 1.0 if it is absent.',
     body: describeResourceBody(executorBody, { name: 'builder-1', 'protocol-version': '1.0' }),
     refusals: { unprocessable: 'The server does not speak this version of the protocol.' },
   },

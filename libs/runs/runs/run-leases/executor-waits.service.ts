@@ -2,6 +2,7 @@ import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { Backoff } from '#platform/kernel';
 import { EventStore, LogWatch, type RoundResult } from '#storage/event-store';
 import { pause, type DatabaseSession } from '#platform/postgres';
+import { changeWaiting } from './run-leases.metrics.js';
 import { selectEndedWaits, SiteRunLimit, type ExecutorWait } from '../runs/run-leases.queries.js';
 
 /** Requests that wait for a run or the end of a lease at once. Others wait for the time that they have chosen. */
@@ -30,11 +31,6 @@ export class ExecutorWaits implements OnModuleDestroy {
     private readonly limit: SiteRunLimit,
   ) {}
 
-  /** The number of requests that wait. */
-  get size(): number {
-    return this.count;
-  }
-
   /** Resolves to whether the wait is over; to false if the signal aborts or the server stops. */
   async wait(wait: ExecutorWait, signal: AbortSignal): Promise<boolean> {
     const ended = AbortSignal.any([signal, this.stopping.signal]);
@@ -42,6 +38,7 @@ export class ExecutorWaits implements OnModuleDestroy {
     this.watch ??= this.startWatch();
     let remove = (): void => undefined;
     this.count += 1;
+    changeWaiting(1);
     try {
       return await new Promise<boolean>((resolve) => {
         ended.addEventListener('abort', () => resolve(false), { once: true });
@@ -49,6 +46,7 @@ export class ExecutorWaits implements OnModuleDestroy {
       });
     } finally {
       this.count -= 1;
+      changeWaiting(-1);
       remove();
     }
   }

@@ -3,7 +3,8 @@ import { createSystemContext } from '#api/access';
 import type { EventStore } from '#storage/event-store';
 import type { ScheduledJob } from '#platform/postgres';
 import { expireLease } from '../runs/change-run.operation.js';
-import { endLease, listLostRuns, type LostRun } from '../runs/run-leases.queries.js';
+import { endLease, listLostRuns, summarizeQueue, type LostRun } from '../runs/run-leases.queries.js';
+import { countLostLease, reportQueue } from './run-leases.metrics.js';
 
 const PAGE_SIZE = 100;
 const EVERY_MS = 10_000;
@@ -15,7 +16,10 @@ const describeLoss = ({ execution: { agent, agentName }, isApply }: LostRun): st
     : `The executor ${name} stopped answering while it planned.`;
 };
 
-/** Ends the work of executors that have not renewed their leases: plans begin again, and applies fail. */
+/**
+ * Ends the work of executors that have not renewed their leases: plans begin again, and applies fail. It also reports the metrics of
+ * runs that wait, because one process runs it.
+ */
 export const createLostExecutorsJob = (store: EventStore, clock: Clock, ids: Ids): ScheduledJob => ({
   name: 'lost_executors',
   everyMs: EVERY_MS,
@@ -23,9 +27,14 @@ export const createLostExecutorsJob = (store: EventStore, clock: Clock, ids: Ids
     for (const lost of await listLostRuns(store.database, clock.now(), PAGE_SIZE)) {
       if (signal.aborted) return;
       if (!(await endLease(store.database, lost.run, clock.now()))) continue;
-      const data = { fence: lost.execution.fence, message: describeLoss(lost) };
+      const { agent, fence } = lost.execution;
+      const data = { agent, fence, message: describeLoss(lost) };
       await expireLease(store, lost.run, data, createSystemContext('lost executors', ids.uuid()));
+      countLostLease(lost.isApply ? 'apply' : 'plan');
       done();
     }
+    const { leases, queuedSince } = await summarizeQueue(store.database);
+    const waitedMs = queuedSince === null ? 0 : clock.now().getTime() - Date.parse(queuedSince);
+    reportQueue(leases, Math.max(0, waitedMs / 1_000));
   },
 });

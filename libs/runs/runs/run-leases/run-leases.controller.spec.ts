@@ -5,10 +5,18 @@ import { waitForFollowers } from '../../../../test/support/event-log.js';
 import { getDetail } from '../../../../test/support/responses.js';
 import { runRequests, startRunSite } from '../../../../test/support/runs.js';
 import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
-import { expectStatus, makeAgentPool, makeAgentToken, makeRun, resource } from '../../../../test/support/seeds.js';
+import {
+  expectStatus,
+  makeAgentPool,
+  makeAgentToken,
+  makeOrganizationToken,
+  makeRun,
+  resource,
+} from '../../../../test/support/seeds.js';
 import type { ApiResponse, ApiTestClient, TestServer } from '../../../../test/support/server.js';
 import { insertChunks } from '../logs/run-logs.queries.js';
 import { RunFiles } from '../run-files/run.files.js';
+import { endLease } from '../runs/run-leases.queries.js';
 import { createLostExecutorsJob } from './lost-executors.job.js';
 
 let server: TestServer;
@@ -182,6 +190,31 @@ describe('a lease', () => {
     expectStatus(await report(run, 'planned', { fence: 2 }), 200);
   });
 
+  it('keeps the agent busy without pings', async () => {
+    const { agent, aRun } = await makeExecutor();
+    const run = await aRun();
+    await claimed(agent);
+    for (let n = 0; n < 5; n += 1) {
+      clock.pass({ seconds: 50 });
+      expectStatus(await renew(run, { fence: 1 }), 200);
+    }
+    const { attributes } = expectStatus(await server.get(`/api/v2/agents/${agent}`), 200).body.data;
+    expect(attributes.status).toBe('busy');
+  });
+
+  it('that is renewed after its end, but before anybody has noticed, continues', async () => {
+    const { agent, aRun } = await makeExecutor();
+    const run = await aRun();
+    await claimed(agent);
+    clock.pass({ seconds: 61 });
+    const expired = clock.now();
+    expectStatus(await renew(run, { fence: 1 }), 200);
+    expect(await endLease(server.database, run, expired)).toBe(false);
+    clock.pass({ seconds: 61 });
+    expect(await endLease(server.database, run, clock.now())).toBe(true);
+    expectStatus(await renew(run, { fence: 1 }), 409);
+  });
+
   it('ends during an apply: the run fails, says why, and frees the workspace', async () => {
     const { agent, aRun } = await makeExecutor();
     const run = await aRun({ 'auto-apply': true });
@@ -200,6 +233,13 @@ describe('a lease', () => {
       expect.stringMatching(/^The executor builder stopped answering while it applied\./),
     );
     expectStatus(await report(run, 'applied', { fence: 2 }), 409);
+    await waitForFollowers(server.store, 'audit_trail');
+    const trail = server.as(await makeOrganizationToken(server, 'acme'));
+    const { body } = await trail.get('/api/v2/organization/audit-trail?filter[action]=lose_executor');
+    const entries = body.data as readonly { readonly resource: { readonly id: string } }[];
+    expect(entries.filter(({ resource: { id } }) => id === run)).toMatchObject([
+      { auth: { accessor_id: 'system' }, resource: { type: 'run', meta: { phase: 'apply', agent_id: agent } } },
+    ]);
   });
 });
 

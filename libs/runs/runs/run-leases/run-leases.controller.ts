@@ -4,6 +4,7 @@ import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { conflict, Clock } from '#platform/kernel';
+import { upsertPing } from '#organizations/agents';
 import { Database, pause } from '#platform/postgres';
 import { ConfigureRoute, CurrentActor, type Actor } from '#api/access';
 import { JSON_API, parseBody, renderDocument, resourceBody, toOne, type Document, type Resource } from '#api/json-api';
@@ -120,6 +121,7 @@ export class RunLeasesController {
     const { fence, 'wait-seconds': seconds } = parseBody(renewalBody, body).data.attributes;
     const renew = () => renewLease(this.database, actor, { run, fence, now: this.clock.now() });
     const renewed = await renew();
+    if (renewed) await this.database.rows(upsertPing(renewed.agent, 'busy', this.clock.now().toISOString()));
     if (!renewed) throw conflict(`The lease with the fence ${fence} has ended`);
     const signal = createWaitSignal(reply, seconds);
     sendWhenReady(reply, async () => {

@@ -62,6 +62,8 @@ export type RunEvent =
   | Message<'RunQueued', Record<never, never>>
   | Message<'RunStageReached', { stage: RunStage } & MessageData>
   | Message<'RunPlanStarted', StartData>
+  /** The executor that has claimed the phase has not renewed its lease. Another event says what follows. */
+  | Message<'RunExecutorLost', { phase: PhaseName; agent: string; fence: number }>
   /** The executor with this fence is lost. Another one plans from the beginning. */
   | Message<'RunPlanRequeued', { fence: number; message: string }>
   /** The executor of the phase has what it needs for it. The first nonce of a claim counts; the log has its hash. */

@@ -139,7 +139,7 @@ export type ExecutorWait =
   | { readonly run: string; readonly fence: number };
 
 /** Equal waits, and their number. */
-export type GroupedWait = { readonly wait: ExecutorWait; readonly count: number };
+type GroupedWait = { readonly wait: ExecutorWait; readonly count: number };
 
 /** Selects for each group of waits how many are over: `group` is the index in the list. */
 export const selectEndedWaits = (groups: readonly GroupedWait[], limit: SiteRunLimit): Sql => {
@@ -187,3 +187,14 @@ export const listLostRuns = (database: Database, now: Date, limit: number): Prom
        where ${isOpen('r')} and r.status = any (${EXECUTING_STATUSES}::text[])
          and (l.run is null or l.expires_at < ${now.toISOString()}::timestamptz)) r
      where execution is not null limit ${limit}`);
+
+/** Returns the number of leases, and since when the oldest run has waited for an executor; null if none waits. */
+export const summarizeQueue = async (
+  database: Database,
+): Promise<{ readonly leases: number; readonly queuedSince: Timestamp | null }> => {
+  const row = await database.row<{ readonly leases: number; readonly queuedSince: Timestamp | null }>(sql`
+    select (select count(*) from runs.leases) as leases,
+           (select min((r.reached ->> r.status)::timestamptz) from runs r where r.status in ('plan_queued', 'apply_queued'))
+             as "queuedSince"`);
+  return row ?? { leases: 0, queuedSince: null };
+};

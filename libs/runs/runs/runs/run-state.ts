@@ -108,6 +108,7 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
   RunQueued: setStatusAfter('RunQueued'),
   RunStageReached: ({ stage }, state) => updateRun(state, { status: stage }),
   RunPlanStarted: startPhase('RunPlanStarted'),
+  RunExecutorLost: keepState,
   RunPlanRequeued: setStatusAfter('RunPlanRequeued'),
   RunJobRead: ({ nonceHash }, state) => updateRun(state, { jobNonce: nonceHash }),
   RunIdentityTokenIssued: keepState,

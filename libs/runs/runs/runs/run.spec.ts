@@ -74,7 +74,14 @@ const report = (status: RunStatus, more: Partial<RunProgress> = {}): RunCommand 
 });
 const executor = { agent: 'agent-1', agentName: 'builder', pool: 'apool-1' };
 const claim: RunCommand = { type: 'ClaimRun', data: executor };
-const expire = (fence: number): RunCommand => ({ type: 'ExpireLease', data: { fence, message: 'lost' } });
+const expire = (fence: number): RunCommand => ({
+  type: 'ExpireLease',
+  data: { agent: 'agent-1', fence, message: 'lost' },
+});
+const lost = (phase: 'plan' | 'apply', fence: number): RunEvent => ({
+  type: 'RunExecutorLost',
+  data: { phase, agent: 'agent-1', fence },
+});
 const start = (type: 'RunPlanStarted' | 'RunApplyStarted', fence: number): RunEvent => ({
   type,
   data: { message: null, execution: { ...executor, fence } },
@@ -313,7 +320,7 @@ describe('a claimed run', () => {
   it('is planned again if its executor is lost', () => {
     given(...claimed)
       .when(expire(1))
-      .yields(requeued);
+      .yields(lost('plan', 1), requeued);
     given(...claimed, requeued)
       .when(claim)
       .yields(start('RunPlanStarted', 2));
@@ -328,10 +335,10 @@ describe('a claimed run', () => {
   it('fails if its executor is lost during the apply, and is canceled if a user has asked for it', () => {
     given(...toApply, start('RunApplyStarted', 2))
       .when(expire(2))
-      .yields({ type: 'RunErrored', data: { message: 'lost' } });
+      .yields(lost('apply', 2), { type: 'RunErrored', data: { message: 'lost' } });
     given(...claimed, cancelRequested)
       .when(expire(1))
-      .yields({ type: 'RunCanceled', data: { message: 'lost' } });
+      .yields(lost('plan', 1), { type: 'RunCanceled', data: { message: 'lost' } });
   });
 
   it('ignores the end of a lease after its executor has finished', () =>

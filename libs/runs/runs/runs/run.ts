@@ -13,7 +13,14 @@ import type { PlannedCounts, RunEvent, RunExecution, RunStage } from './run-even
 import type { PhaseName } from './phases.js';
 import { checkOptions } from './run-options.js';
 import { requireFence } from './run-fence.js';
-import { isForceCancelable, isPhaseClaimed, runEvolutions, type ExistingRun, type RunState } from './run-state.js';
+import {
+  isForceCancelable,
+  isPhaseClaimed,
+  needsLease,
+  runEvolutions,
+  type ExistingRun,
+  type RunState,
+} from './run-state.js';
 import {
   isActionAllowed,
   isExecuting,
@@ -43,7 +50,7 @@ export type RunCommand =
   /** An executor takes the phase that the run waits for. */
   | Message<'ClaimRun', Omit<RunExecution, 'fence'>>
   /** The executor that has claimed the run has not renewed its lease. */
-  | Message<'ExpireLease', { fence: number; message: string }>
+  | Message<'ExpireLease', { agent: string; fence: number; message: string }>
   /** The executor of the claimed phase reads what it needs. */
   | Message<'ReadJob', { fence: number; nonceHash: string }>
   | Message<'IssueIdentityToken', { fence: number; audience: string }>
@@ -110,13 +117,15 @@ const decideClaim = (executor: DataOf<RunCommand, 'ClaimRun'>, run: ExistingRun)
  * nobody applies a second time.
  */
 const decideLostExecutor = (
-  { fence, message }: DataOf<RunCommand, 'ExpireLease'>,
+  { agent, fence, message }: DataOf<RunCommand, 'ExpireLease'>,
   run: ExistingRun,
 ): readonly RunEvent[] => {
-  if (fence !== run.fence || !isPhaseClaimed(run) || !isExecuting(run.status)) return [];
-  if (run.forceCancelAvailableAt !== null) return [{ type: 'RunCanceled', data: { message } }];
-  if (run.status !== 'planning') return [{ type: 'RunErrored', data: { message } }];
-  return [{ type: 'RunPlanRequeued', data: { fence, message } }];
+  if (fence !== run.fence || !needsLease(run)) return [];
+  const phase = run.status === 'applying' ? 'apply' : 'plan';
+  const lost = { type: 'RunExecutorLost', data: { phase, agent, fence } } as const;
+  if (run.forceCancelAvailableAt !== null) return [lost, { type: 'RunCanceled', data: { message } }];
+  if (phase === 'apply') return [lost, { type: 'RunErrored', data: { message } }];
+  return [lost, { type: 'RunPlanRequeued', data: { fence, message } }];
 };
 
 const CLAIMED_PHASE: Partial<Readonly<Record<RunStatus, PhaseName>>> = { planning: 'plan', applying: 'apply' };

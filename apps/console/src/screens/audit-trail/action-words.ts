@@ -59,6 +59,7 @@ const WORDS: ReadonlyMap<string, string> = new Map([
   ['issue_token', 'token issued'],
   ['link_identity', 'identity linked'],
   ['lock', 'locked'],
+  ['lose_executor', 'executor lost'],
   ['override', 'overridden'],
   ['permanently_delete_backing_data', 'data deleted permanently'],
   ['provision', 'provisioned'],
