@@ -72,9 +72,13 @@ export const fullSample = (event: string, kind: AnyEventKind): unknown =>
 const STREAM = 'the stream';
 const ORGANIZATION = 'the organization';
 
-const listTrails = ({ site, organizations }: AuditMapping<never>): AuditedEventRow['trails'] => {
+/** Events that live streams of organizations contain can belong to an organization, also if the site has such resources too. */
+const listTrails = (
+  { site, organizations }: AuditMapping<never>,
+  { live }: AnyEventKind,
+): AuditedEventRow['trails'] => {
   if (!site) return 'organization';
-  return site === 'always' || organizations ? 'both' : 'site';
+  return site === 'always' || organizations || !('unsent' in live) ? 'both' : 'site';
 };
 
 const listEntries = (event: string, kind: AnyEventKind, row: AuditMapping<never>): AuditedEventRow[] => {
@@ -97,7 +101,7 @@ const listEntries = (event: string, kind: AnyEventKind, row: AuditMapping<never>
       event,
       ids: [...new Set(same.map(({ id }) => id))],
       meta: same.every((one) => one.meta === null) ? null : meta,
-      trails: listTrails(row),
+      trails: listTrails(row, kind),
     };
   });
 };
