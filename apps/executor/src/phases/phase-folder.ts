@@ -1,8 +1,12 @@
+import { execFile } from 'node:child_process';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Sandbox, SandboxMount } from '../sandbox/sandbox.js';
 import { parsePhaseRecord, type PhaseRecord } from './phase-record.js';
 import type { IacTool } from '../tools/tool-finder.js';
+
+const execute = promisify(execFile);
 
 /** The name that a workspace has if nobody has chosen one. Terraform keeps its state in another place. */
 const DEFAULT_WORKSPACE = 'default';
@@ -52,8 +56,14 @@ export class PhaseFolder {
     return parsePhaseRecord(await readFile(this.record, 'utf8').catch(() => ''));
   }
 
+  /** Node cannot remove paths of any length, and folders that a run has closed. The programs of the system can. */
   async remove(): Promise<void> {
-    await rm(this.root, { recursive: true, force: true, maxRetries: 3 });
+    try {
+      await rm(this.root, { recursive: true, force: true, maxRetries: 3 });
+    } catch {
+      await execute('chmod', ['-R', 'u+rwX', this.root]);
+      await execute('rm', ['-rf', this.root]);
+    }
   }
 
   /** Returns the state file of a workspace. */
