@@ -57,7 +57,7 @@ const settings = {
   triggerPatterns: paths,
   triggerPrefixes: paths,
   vcsRepo: { schema: z.strictObject(VCS_REPO.shape).nullable(), initial: null },
-  workingDirectory: storedAttribute(nullableText(1_000)),
+  workingDirectory: nullableText(1_000),
 } as const;
 
 export const WORKSPACE_SETTINGS = defineAttributes(settings);
