@@ -94,6 +94,8 @@ const environment = () => ({
   HOME: home,
   PORT: String(port),
   LOG_LEVEL: 'warn',
+  // Pages about runs show what waits for an executor.
+  CADASTRE_EXECUTOR: 'off',
   // The receiver of docs/how-to/notifications.md.
   CADASTRE_OUTBOUND_PRIVATE_HOSTS: '127.0.0.1',
   SERVER: `https://localhost:${port}`, // for docs/api.sh
