@@ -61,6 +61,14 @@ it('stops sending when the server has cut the log', async () => {
   expect(sent).toBeLessThan(1_000_000);
 });
 
+it('keeps no more on the disk than its limit, and says so', async () => {
+  const server = createServer();
+  const log = await LogUpload.open(join(folder, 'log'), server.append, 20);
+  for (const line of ['first line\n', 'a line that is too long\n', 'another one\n']) log.write(line);
+  await log.end();
+  expect(server.text()).toBe('first line\n\nThe log is cut here, because it has more than 20 bytes.\n');
+});
+
 it('rejects at the end if the server refuses a part', async () => {
   const log = await LogUpload.open(join(folder, 'log'), () =>
     Promise.reject(new RefusedRequestError(409, 'the lease has ended', null)),

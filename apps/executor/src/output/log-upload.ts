@@ -15,6 +15,9 @@ const QUICK_APPENDS = 4_000;
 const QUICK_INTERVAL_MS = 750;
 const SLOW_INTERVAL_MS = 6_000;
 
+/** Bytes that one log can have on the disk, for example while the server is away. Servers accept 64 MiB by default. */
+const MAX_LOG_BYTES = 256 * 1024 * 1024;
+
 export type AppendLog = (
   offset: number,
   output: Buffer<ArrayBuffer>,
@@ -22,6 +25,7 @@ export type AppendLog = (
 
 /** Sends output to the server while it arrives. What the server has not received waits on the disk. */
 export class LogUpload {
+  private accepted = 0;
   private written = 0;
   private sent = 0;
   private appends = 0;
@@ -36,20 +40,24 @@ export class LogUpload {
   private constructor(
     private readonly file: FileHandle,
     private readonly append: AppendLog,
+    private readonly maxBytes: number,
   ) {
     this.uploading = this.uploadAll().catch((error: unknown) => {
       this.failure = error instanceof Error ? error : new Error(String(error));
     });
   }
 
-  static async open(path: string, append: AppendLog): Promise<LogUpload> {
-    return new LogUpload(await open(path, 'wx+', 0o600), append);
+  static async open(path: string, append: AppendLog, maxBytes = MAX_LOG_BYTES): Promise<LogUpload> {
+    return new LogUpload(await open(path, 'wx+', 0o600), append, maxBytes);
   }
 
-  /** Adds masked output. */
+  /** Adds masked output. What exceeds the limit is dropped. */
   write(text: string): void {
-    if (this.isCut || this.failure !== null) return;
-    const bytes = Buffer.from(text);
+    if (this.isCut || this.failure !== null || this.accepted > this.maxBytes) return;
+    const output = Buffer.from(text);
+    this.accepted += output.length;
+    const mark = `\nThe log is cut here, because it has more than ${this.maxBytes} bytes.\n`;
+    const bytes = this.accepted > this.maxBytes ? Buffer.from(mark) : output;
     this.writing = this.writing
       .then(async () => {
         await this.file.appendFile(bytes);

@@ -135,6 +135,13 @@ describe('masking', () => {
     expect(new SecretMasker(secrets).maskLine('adminadmin has swo"rd')).toBe('*** has ***');
   });
 
+  it('replaces values of 256 KiB, also in a line that is passed on in parts', () => {
+    const secrets = Array.from({ length: 20 }, (_, index) => `${index}-`.repeat(90_000).slice(0, 256 * 1024));
+    const line = `${secrets[7]} and ${JSON.stringify(secrets[8])}`;
+    expect(mask(secrets, cut(Buffer.from(line), [100, 200_000]))).toBe('*** and "***"');
+    expect(mask(secrets, cut(Buffer.from(line), [100, 300_000]), 300_000)).toBe('*** and "***"');
+  });
+
   it('passes on a line when it is complete', () => {
     const lines: string[] = [];
     const masked = new MaskedLines({ masker: new SecretMasker(['secret']), write: (text) => void lines.push(text) });

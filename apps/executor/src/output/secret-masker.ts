@@ -1,6 +1,10 @@
+import { RunError } from '../executor-error.js';
 import { listSecretForms } from './secret-forms.js';
 
 export const MASK = '***';
+
+/** V8 refuses regular expressions of some megabytes, and a variable can have 256 KiB. */
+const MAX_PATTERN_LENGTH = 500;
 
 const escapeRegExp = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`);
 
@@ -12,36 +16,47 @@ const STRUCTURE_VALUE = /^[a-z_]+$/;
 
 /** Replaces secrets in texts, in each form in which tools print them. */
 export class SecretMasker {
+  /** Longer forms, the longest first. */
+  private readonly longForms: readonly string[];
   private readonly pattern: RegExp | null;
   /** Length of the longest form. */
   readonly longest: number;
 
+  /** Throws a `RunError` if there are too many secrets. */
   constructor(secrets: Iterable<string>) {
     const forms = [...new Set([...secrets].flatMap(listSecretForms))].toSorted((a, b) => b.length - a.length);
     this.longest = forms[0]?.length ?? 0;
-    // A longer secret can contain a shorter one: the first alternative that matches wins.
-    this.pattern = forms.length > 0 ? new RegExp(forms.map(escapeRegExp).join('|'), 'g') : null;
+    this.longForms = forms.filter(({ length }) => length > MAX_PATTERN_LENGTH);
+    this.pattern = compilePattern(forms.slice(this.longForms.length));
   }
 
   /** Masks a text. */
   maskText(text: string): string {
-    return this.pattern ? text.replace(this.pattern, MASK) : text;
+    let masked = text;
+    for (const form of this.longForms) if (masked.length >= form.length) masked = masked.replaceAll(form, MASK);
+    return this.pattern ? masked.replace(this.pattern, MASK) : masked;
   }
 
   /** Masks a line of output. A line that is a JSON object stays one. */
   maskLine(line: string): string {
-    if (!this.pattern) return line;
+    if (this.longest === 0) return line;
     return isJsonObject(line) ? this.maskJson(line) : this.maskText(line);
   }
 
   /** Returns a position at or before `limit` that is inside no secret. */
   findCut(text: string, limit: number): number {
-    if (!this.pattern) return limit;
-    for (const match of text.matchAll(this.pattern)) {
-      if (match.index >= limit) return limit;
-      if (match.index + match[0].length > limit) return match.index;
+    const cuts = this.longForms.map((form) => {
+      // The last occurrence that begins before the limit.
+      const start = limit > 0 ? text.lastIndexOf(form, limit - 1) : -1;
+      return start >= 0 && start + form.length > limit ? start : limit;
+    });
+    for (const match of this.pattern === null ? [] : text.matchAll(this.pattern)) {
+      if (match.index >= limit) break;
+      if (match.index + match[0].length > limit) cuts.push(match.index);
     }
-    return limit;
+    const cut = Math.min(limit, ...cuts);
+    // Secrets can overlap.
+    return cut < limit ? this.findCut(text, cut) : limit;
   }
 
   /** The tokens are masked one by one, because a secret such as `","` would break the JSON. */
@@ -62,6 +77,19 @@ export class SecretMasker {
     return this.maskText(token) === token ? token : JSON.stringify(MASK);
   }
 }
+
+/** A longer secret can contain a shorter one: the first alternative that matches wins. */
+const compilePattern = (forms: readonly string[]): RegExp | null => {
+  if (forms.length === 0) return null;
+  try {
+    const pattern = new RegExp(forms.map(escapeRegExp).join('|'), 'g');
+    // V8 compiles it at its first use.
+    pattern.test('');
+    return pattern;
+  } catch {
+    throw new RunError('The sensitive values of this run are too many to mask them in its log.');
+  }
+};
 
 const isJsonObject = (line: string): boolean => {
   if (!line.trimStart().startsWith('{')) return false;

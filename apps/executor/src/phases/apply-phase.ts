@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { mkdir, readFile, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { gte } from 'semver';
 import { unpackArchive } from '../archives/unpack-archive.js';
 import { RunError } from '../executor-error.js';
@@ -94,7 +94,6 @@ export const executeApply = async (context: PhaseContext): Promise<PhaseEnd> => 
   const prepared = await prepareTool(context, tool, acceptsVariables(tool) ? record.variables : []);
   const { runner, environment, variableOptions, seen } = prepared;
   requireSamePath(record, seen.space);
-  await mkdir(dirname(folder.stateFile(job['workspace-name'])), { recursive: true });
   await downloadState(context);
   await installProviders(context, prepared);
   const uploads = createAppliedState(context);

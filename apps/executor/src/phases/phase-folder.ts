@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Sandbox, SandboxMount } from '../sandbox/sandbox.js';
 import { parsePhaseRecord, type PhaseRecord } from './phase-record.js';
@@ -107,11 +107,9 @@ export class PhaseFolder {
  * Lets terraform keep the state in a file outside of the configuration, whatever the configuration says. Then
  * `terraform.workspace` is the name of the workspace, as with a `cloud` block. Removes states that somebody has uploaded.
  */
-export const prepareBackend = async (workingDirectory: string, stateFile: string, seenSpace: string): Promise<void> => {
+export const prepareBackend = async (workingDirectory: string, seenSpace: string): Promise<void> => {
   for (const name of ['terraform.tfstate', '.terraform/terraform.tfstate', '.terraform/environment', OVERRIDE_FILE])
     await rm(join(workingDirectory, name), { recursive: true, force: true });
-  // Terraform selects only a workspace whose folder exists.
-  await mkdir(dirname(stateFile), { recursive: true });
   const local = {
     path: join(seenSpace, 'state', 'terraform.tfstate'),
     workspace_dir: join(seenSpace, 'state', 'workspaces'),

@@ -94,16 +94,15 @@ export class PhaseRun {
   }
 
   private async execute(): Promise<PhaseOutcome> {
-    let job: PhaseJob;
     try {
       await this.folder.create();
       await this.folder.writeRecord({ ...this.claimed, nonce: this.nonce, appliedWorkspace: null });
-      job = await this.dependencies.api.readJob(this.claimed, this.nonce, this.stop.signal);
+      return await this.executeJob(await this.dependencies.api.readJob(this.claimed, this.nonce, this.stop.signal));
     } catch (error) {
       if (error instanceof PhaseStoppedError) throw error;
+      // Without a report, the server would queue a plan again and again.
       return { status: 'errored', message: this.describeFailure(error) };
     }
-    return this.executeJob(job);
   }
 
   private async executeJob(received: PhaseJob): Promise<PhaseOutcome> {

@@ -1,6 +1,6 @@
-import { access, rm, writeFile } from 'node:fs/promises';
+import { access, mkdir, rm, writeFile } from 'node:fs/promises';
 import { createReadStream, openAsBlob } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { packArchive } from '../archives/pack-archive.js';
@@ -51,7 +51,10 @@ const downloadConfiguration = async ({ api, job, folder, stop, maxBytes }: Phase
 /** Places the current state of the workspace where terraform expects it. */
 export const downloadState = async ({ api, job, folder, stop }: PhaseContext): Promise<void> => {
   const url = job['state-download-url'];
-  if (url !== null) await api.download(url, job['run-token'], folder.stateFile(job['workspace-name']), stop.signal);
+  const file = folder.stateFile(job['workspace-name']);
+  // Terraform selects only a workspace whose folder exists.
+  await mkdir(dirname(file), { recursive: true });
+  if (url !== null) await api.download(url, job['run-token'], file, stop.signal);
 };
 
 const hasFile = (path: string): Promise<boolean> =>
@@ -112,7 +115,7 @@ export const executePlan = async (context: PhaseContext): Promise<PhaseEnd> => {
   log.writeLines(`${tool.name === 'tofu' ? 'OpenTofu' : 'Terraform'} v${tool.version}`, `on ${getReleasePlatform()}`);
   const prepared = await prepareTool(context, tool, job.variables);
   const { runner, environment, variableOptions, seen, workingDirectory } = prepared;
-  await prepareBackend(workingDirectory, folder.stateFile(job['workspace-name']), seen.space);
+  await prepareBackend(workingDirectory, seen.space);
   await downloadState(context);
   await runLogged(context, runner, { parameters: ['init', '-input=false', '-no-color'], environment });
   const options = [...listPlanOptions(job, join(seen.space, 'tmp', 'generated.tf')), ...variableOptions];
