@@ -30,7 +30,7 @@ const domain =
 const publicApi = [
   '^libs/[^/]+/[^/]+/index\\.ts$',
   '^libs/platform/kernel/spec\\.ts$',
-  '^libs/(?:api/(?:access|json-api)|registry/provider-release|workspaces/state)/rules\\.ts$',
+  '^libs/(?:api/(?:access|json-api)|registry/provider-release|workspaces/(?:state|variables))/rules\\.ts$',
   '^libs/api/json-api/description/index\\.ts$',
   '^libs/api/pages/publish-files\\.build\\.ts$',
 ];
@@ -83,7 +83,7 @@ export default {
         pathNot: [
           '^libs/platform/kernel/[a-z/-]+\\.ts$',
           '^libs/[^/]+/$1/[a-z/-]+\\.ts$',
-          '^libs/(?:api/(?:access|json-api)|registry/provider-release|workspaces/state)/rules\\.ts$',
+          '^libs/(?:api/(?:access|json-api)|registry/provider-release|workspaces/(?:state|variables))/rules\\.ts$',
           'node_modules/zod/',
         ],
       },

@@ -115,7 +115,7 @@ describe('the first start of a new installation', () => {
 
 describe('the start of an installation that exists', () => {
   it(
-    'starts an executor only after the operator has asked for one, and none after the pool was deleted',
+    'starts an executor only after the operator has switched it on, and none after the pool was deleted',
     async () => {
       await launch(UNCONFINED);
       // As an installation of an earlier version, the site has an administrator and no pool.
@@ -126,11 +126,11 @@ describe('the start of an installation that exists', () => {
       expect(await readOperations('acme')).toBe(false);
       await product.stop();
 
-      const asked = product.spawnWith({ CADASTRE_EXECUTOR: 'on' }, 'serve');
+      const switchedOn = product.spawnWith({ CADASTRE_EXECUTOR: 'on' }, 'serve');
       await waitUntil(async () => (await api.get('/readyz').catch(() => null))?.status === 200, 'the server is ready');
       await waitForAgents(1);
-      asked.kill('SIGTERM');
-      expect(await asked.ended).toMatchObject({ code: 0 });
+      switchedOn.kill('SIGTERM');
+      expect(await switchedOn.ended).toMatchObject({ code: 0 });
 
       expect(await start()).toContain('Remote runs: executed by this server');
       const [pool] = await listPools();

@@ -4,9 +4,9 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 
 /** An answer of the server: a status and a body. Null: the connection ends without an answer. */
-export type ProtocolAnswer = { readonly status: number; readonly body?: unknown } | null;
+type ProtocolAnswer = { readonly status: number; readonly body?: unknown } | null;
 
-type Route = (body: Buffer, url: URL) => ProtocolAnswer | Promise<ProtocolAnswer>;
+type ProtocolRoute = (body: Buffer, url: URL) => ProtocolAnswer | Promise<ProtocolAnswer>;
 
 export const refuse = (status: number, detail: string, meta?: object): ProtocolAnswer => ({
   status,
@@ -26,7 +26,7 @@ export class ProtocolServer {
   planFile: Buffer = Buffer.alloc(0);
   phases: ('plan' | 'apply')[] = [];
   job: Record<string, unknown> = {};
-  readonly routes: Record<string, Route>;
+  readonly routes: Record<string, ProtocolRoute>;
   private stored = Buffer.alloc(0);
   private fence = 0;
   private phase: 'plan' | 'apply' = 'plan';
@@ -75,9 +75,9 @@ export class ProtocolServer {
     return new Promise((resolve) => this.endWaiting.push(resolve));
   }
 
-  private createRoutes(): Record<string, Route> {
+  private createRoutes(): Record<string, ProtocolRoute> {
     const keep =
-      (list: string[]): Route =>
+      (list: string[]): ProtocolRoute =>
       (body) => {
         list.push(body.toString());
         return { status: 204 };

@@ -55,8 +55,8 @@ export const createTestExecutor = async (
   };
   const end = async (signal: NodeJS.Signals): Promise<ProcessResult> => {
     if (!running) throw new Error('the executor has not been started');
-    const { ended, kill } = running;
-    kill(signal);
+    const { ended } = running;
+    running.kill(signal);
     running = null;
     return ended;
   };

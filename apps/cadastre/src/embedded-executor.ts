@@ -12,7 +12,7 @@ import type { Runtime } from '../../runtime.js';
 
 const CHILD = fileURLToPath(new URL('../../executor/src/child.js', import.meta.url));
 
-export const EXECUTOR_TOKEN_FILE = 'executor-token';
+const EXECUTOR_TOKEN_FILE = 'executor-token';
 /** The name of the pool that the first start creates. */
 const POOL = 'embedded';
 
@@ -78,7 +78,7 @@ const findProblem = async (settings: Settings, signal: AbortSignal): Promise<str
 };
 
 /** Whether `serve` starts an executor, and what the greeting says about it. */
-export type ExecutorDecision = { readonly starts: boolean; readonly description: string | null };
+type ExecutorDecision = { readonly starts: boolean; readonly description: string | null };
 
 const describeSandbox = (): string =>
   process.env['CADASTRE_EXECUTOR_SANDBOX'] === 'off'

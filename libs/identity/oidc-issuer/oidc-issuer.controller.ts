@@ -1,7 +1,6 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { Public } from '#api/access';
-import { ALGORITHM } from './keys/key-pair.js';
-import type { OidcPublicKey } from './keys/oidc-keys.js';
+import { ALGORITHM, type OidcPublicKey } from './keys/oidc-keys.js';
 import { IdentityTokens } from './tokens/identity-tokens.service.js';
 
 /** The claims of the tokens of runs. @see https://developer.hashicorp.com/terraform/cloud-docs/workspaces/dynamic-provider-credentials */

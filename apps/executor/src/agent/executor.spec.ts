@@ -159,7 +159,7 @@ describe('a plan', () => {
       failures += 1;
       if (failures === 2) return { status: 503, body: {} };
       // The server stores the part, but its answer is lost.
-      if (failures === 3) append?.(body, url);
+      if (failures === 3) void append?.(body, url);
       return failures < 4 ? null : (append?.(body, url) ?? null);
     };
     start('plan');
@@ -296,8 +296,8 @@ describe('an apply', () => {
     server.routes['PUT errored-state'] = () => refuse(404, 'Not found');
     await apply();
     await waitForReports(2);
-    const kept = join(folder, 'kept-states', `${server.run}-2.tfstate`);
-    expect(await readFile(kept, 'utf8')).toContain('"lineage":"one"');
+    const keptState = join(folder, 'kept-states', `${server.run}-2.tfstate`);
+    expect(await readFile(keptState, 'utf8')).toContain('"lineage":"one"');
   });
 
   it('sends no file of the machine if the run replaces its state by a link', async () => {

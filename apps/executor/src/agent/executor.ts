@@ -9,7 +9,7 @@ import { recoverLeftovers } from './leftovers.js';
 import { PhaseRun } from '../phases/phase-run.js';
 
 const CLAIM_SECONDS = 30;
-/** A server that answers earlier than this, because too many executors wait, is asked again after a pause. */
+/** If the server answers earlier than this, because too many executors wait, the next claim comes after a pause. */
 const SHORT_CLAIM_MS = 10_000;
 const CLAIM_PAUSE_MS = 10_000;
 /** While all slots are in use, nothing else shows the server that the executor lives. */

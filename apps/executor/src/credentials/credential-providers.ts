@@ -13,14 +13,14 @@ export type ProviderContext = {
   readonly logIn: (login: VaultLogin) => Promise<string>;
 };
 
-export type ProviderCredentials = {
+type ProviderCredentials = {
   /** Environment of the configuration without a tag. */
   readonly environment: Readonly<Record<string, string>>;
   /** Member of the variable `tfc_…_dynamic_credentials`, for configurations with tags. */
   readonly member: Readonly<Record<string, string>>;
 };
 
-export type CredentialProvider = {
+type CredentialProvider = {
   readonly getAudience: (settings: CredentialSettings, tag: string | null) => string;
   readonly build: (context: ProviderContext) => Promise<ProviderCredentials>;
 };

@@ -5,7 +5,7 @@ import { RunError } from '../executor-error.js';
 export class CredentialError extends RunError {}
 
 /** Several configurations of one provider differ by their tag: `TFC_AWS_PROVIDER_AUTH_EAST`. Null for the one without a tag. */
-type Tag = string | null;
+type CredentialTag = string | null;
 
 const ENABLED = /^TFC_([A-Z]+)_PROVIDER_AUTH(?:_(.+))?$/;
 const GENERIC = /^TFC_WORKLOAD_IDENTITY_AUDIENCE(?:_(.+))?$/;
@@ -24,7 +24,7 @@ export class CredentialSettings {
   ) {}
 
   /** Returns the tags of the configurations of a provider that are switched on. */
-  listTags(provider: string): readonly Tag[] {
+  listTags(provider: string): readonly CredentialTag[] {
     return [...this.environment].flatMap(([name, value]) => {
       const [, enabled, tag = null] = ENABLED.exec(name) ?? [];
       return enabled === provider && value === 'true' ? [tag] : [];
@@ -32,7 +32,7 @@ export class CredentialSettings {
   }
 
   /** Returns the tags and audiences of the tokens that the configuration uses itself. */
-  listGenericAudiences(): readonly { readonly tag: Tag; readonly audience: string }[] {
+  listGenericAudiences(): readonly { readonly tag: CredentialTag; readonly audience: string }[] {
     return [...this.environment].flatMap(([name, audience]) => {
       const match = GENERIC.exec(name);
       return match && audience !== '' ? [{ tag: match[1] ?? null, audience }] : [];
@@ -40,27 +40,27 @@ export class CredentialSettings {
   }
 
   /** Returns the value of `TFC_AWS_WORKLOAD_IDENTITY_AUDIENCE`, for example. */
-  find(provider: string, name: string, tag: Tag): string | undefined {
+  find(provider: string, name: string, tag: CredentialTag): string | undefined {
     return this.findFirst(addTag([`TFC_${provider}_${name}`], [`TFC_DEFAULT_${provider}_${name}`], tag));
   }
 
   /** Returns the value of `TFC_AWS_PLAN_ROLE_ARN`, else of `TFC_AWS_RUN_ROLE_ARN`, for example. */
-  findOfPhase(provider: string, name: string, tag: Tag): string | undefined {
+  findOfPhase(provider: string, name: string, tag: CredentialTag): string | undefined {
     return this.findFirst(this.listPhaseNames(provider, name, tag));
   }
 
-  requireOfPhase(provider: string, name: string, tag: Tag): string {
+  requireOfPhase(provider: string, name: string, tag: CredentialTag): string {
     return this.findOfPhase(provider, name, tag) ?? missing(this.listPhaseNames(provider, name, tag));
   }
 
-  require(provider: string, name: string, tag: Tag): string {
+  require(provider: string, name: string, tag: CredentialTag): string {
     return (
       this.find(provider, name, tag) ??
       missing(addTag([`TFC_${provider}_${name}`], [`TFC_DEFAULT_${provider}_${name}`], tag))
     );
   }
 
-  private listPhaseNames(provider: string, name: string, tag: Tag): readonly string[] {
+  private listPhaseNames(provider: string, name: string, tag: CredentialTag): readonly string[] {
     const phases = [this.phase.toUpperCase(), 'RUN'];
     return addTag(
       phases.map((phase) => `TFC_${provider}_${phase}_${name}`),
@@ -74,7 +74,7 @@ export class CredentialSettings {
   }
 }
 
-const addTag = (names: readonly string[], defaults: readonly string[], tag: Tag): readonly string[] =>
+const addTag = (names: readonly string[], defaults: readonly string[], tag: CredentialTag): readonly string[] =>
   tag === null ? names : [...names.map((name) => `${name}_${tag}`), ...defaults];
 
 const missing = (names: readonly string[]): never => {

@@ -2,7 +2,7 @@ import { CREDENTIAL_PROVIDERS, type ProviderContext } from './credential-provide
 import { CredentialError, type CredentialSettings } from './credential-settings.js';
 
 /** What a run gets in addition to the variables of its workspace. */
-export type DynamicCredentials = {
+type DynamicCredentials = {
   readonly environment: Readonly<Record<string, string>>;
   /** Values of input variables as JSON, which is HCL too. */
   readonly variables: Readonly<Record<string, string>>;

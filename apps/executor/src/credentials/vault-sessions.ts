@@ -19,17 +19,17 @@ export type FindAddresses = (destination: {
   readonly port: number;
 }) => Promise<readonly string[]>;
 
-type VaultRequest = Pick<VaultLogin, 'address' | 'namespace' | 'authority'> & {
+type VaultExchange = Pick<VaultLogin, 'address' | 'namespace' | 'authority'> & {
   readonly path: string;
   readonly token: string | null;
   readonly body: object;
 };
 
-type Session = VaultLogin & { readonly secret: string; timer: NodeJS.Timeout | null };
+type VaultSession = VaultLogin & { readonly secret: string; timer: NodeJS.Timeout | null };
 
 /** The tokens of Vault that a phase of a run has. They are renewed while the phase runs, and revoked at its end. */
 export class VaultSessions {
-  private readonly sessions: Session[] = [];
+  private readonly sessions: VaultSession[] = [];
 
   /** `findAddresses` refuses hosts that runs must not reach. */
   constructor(private readonly findAddresses: FindAddresses) {}
@@ -39,7 +39,7 @@ export class VaultSessions {
     const { role, token: jwt, path } = login;
     const answer = await this.send({ ...login, token: null, path: `auth/${path}/login`, body: { role, jwt } });
     const { client_token: secret, lease_duration: seconds, renewable } = answerSchema.parse(answer).auth;
-    const session: Session = { ...login, secret, timer: null };
+    const session: VaultSession = { ...login, secret, timer: null };
     this.sessions.push(session);
     if (renewable && seconds > 0) this.renewLater(session, seconds);
     return secret;
@@ -56,7 +56,7 @@ export class VaultSessions {
     );
   }
 
-  private renewLater(session: Session, seconds: number): void {
+  private renewLater(session: VaultSession, seconds: number): void {
     session.timer = setTimeout(
       () => {
         void this.send({ ...session, token: session.secret, path: 'auth/token/renew-self', body: {} }).then(
@@ -74,7 +74,7 @@ export class VaultSessions {
     ).unref();
   }
 
-  private async send({ address, namespace, authority, path, token, body }: VaultRequest): Promise<unknown> {
+  private async send({ address, namespace, authority, path, token, body }: VaultExchange): Promise<unknown> {
     const url = URL.canParse(address) ? new URL(`/v1/${path}`, address) : null;
     if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
       throw new CredentialError(`TFC_VAULT_ADDR must be an https:// or http:// address, got ${address}`);
@@ -96,7 +96,7 @@ export class VaultSessions {
   private exchange(
     url: URL,
     lookup: LookupFunction,
-    { namespace, authority, token, body }: Pick<VaultRequest, 'namespace' | 'authority' | 'token' | 'body'>,
+    { namespace, authority, token, body }: Pick<VaultExchange, 'namespace' | 'authority' | 'token' | 'body'>,
   ): Promise<{ readonly status: number; readonly body: unknown }> {
     const { promise, resolve, reject } = Promise.withResolvers<{ readonly status: number; readonly body: unknown }>();
     const options = {

@@ -80,6 +80,11 @@ const toReport = (counts: ChangeCounts): PhaseEnd => ({
   'resource-imports': counts.imports,
 });
 
+const listApplyOptions = (job: PhaseContext['job']): readonly string[] => [
+  ...(job['structured-run-output-enabled'] ? ['-json'] : []),
+  ...listParallelismOptions(job),
+];
+
 /** Applies a planned run. Resolves to the report of an apply that succeeded. */
 export const executeApply = async (context: PhaseContext): Promise<PhaseEnd> => {
   const { job, folder, log } = context;
@@ -92,8 +97,8 @@ export const executeApply = async (context: PhaseContext): Promise<PhaseEnd> => 
     'Initializing providers and modules...',
   );
   const prepared = await prepareTool(context, tool, acceptsVariables(tool) ? record.variables : []);
-  const { runner, environment, variableOptions, seen } = prepared;
-  requireSamePath(record, seen.space);
+  const { runner, environment, variableOptions, sandboxed } = prepared;
+  requireSamePath(record, sandboxed.space);
   await downloadState(context);
   await installProviders(context, prepared);
   const uploads = createAppliedState(context);
@@ -101,15 +106,8 @@ export const executeApply = async (context: PhaseContext): Promise<PhaseEnd> => 
   await folder.writeRecord({ ...context.claimed, nonce: context.nonce, appliedWorkspace: job['workspace-name'] });
   const counts = { additions: 0, changes: 0, destructions: 0, imports: 0 };
   const observe = (line: string): void => void Object.assign(counts, parseAppliedCounts(line));
-  const format = job['structured-run-output-enabled'] ? ['-json'] : [];
-  const parameters = [
-    'apply',
-    '-input=false',
-    ...format,
-    ...listParallelismOptions(job),
-    ...variableOptions,
-    seen.plan,
-  ];
+  const options = [...listApplyOptions(job), ...variableOptions];
+  const parameters = ['apply', '-input=false', ...options, sandboxed.plan];
   const ended = new AbortController();
   const watching = uploads.watch(ended.signal);
   try {

@@ -75,19 +75,19 @@ export const prepareTool = async (
   tool: IacTool,
   variables: readonly VariableValue[],
 ): Promise<
-  RunTool & { readonly seen: ReturnType<PhaseFolder['mount']>['seen']; readonly workingDirectory: string }
+  RunTool & { readonly sandboxed: ReturnType<PhaseFolder['mount']>['sandboxed']; readonly workingDirectory: string }
 > => {
   const { job, folder, sandbox, stop } = context;
   const workingDirectory = await findWorkingDirectory(folder.tree, job['working-directory']);
-  const { mounts, program, seen } = folder.mount(sandbox, tool);
+  const { mounts, program, sandboxed } = folder.mount(sandbox, tool);
   const hasKey = job['ssh-key'] !== null;
   const paths = {
-    temporary: join(seen.space, 'tmp'),
-    home: join(seen.space, 'home'),
-    gitConfig: hasKey ? seen.file(GIT_CONFIG) : null,
-    sshKey: hasKey ? seen.file(SSH_KEY) : null,
-    cliConfig: seen.file(CLI_CONFIG),
-    authorities: seen.file(AUTHORITIES),
+    temporary: join(sandboxed.space, 'tmp'),
+    home: join(sandboxed.space, 'home'),
+    gitConfig: hasKey ? sandboxed.file(GIT_CONFIG) : null,
+    sshKey: hasKey ? sandboxed.file(SSH_KEY) : null,
+    cliConfig: sandboxed.file(CLI_CONFIG),
+    authorities: sandboxed.file(AUTHORITIES),
   };
   const files = renderVariableFiles(variables);
   const write = (name: string, content: string): Promise<void> =>
@@ -101,12 +101,12 @@ export const prepareTool = async (
     await write(GIT_CONFIG, renderGitConfig(toSshCommand(paths)));
   }
   const { getSecondsLeft: getSeconds } = context;
-  const seenDirectory = seen.of(workingDirectory);
+  const seenDirectory = sandboxed.of(workingDirectory);
   return {
     runner: new CommandRunner({ sandbox, mounts, tool, program, workingDirectory: seenDirectory, stop, getSeconds }),
     environment: buildEnvironment(job, paths),
-    variableOptions: files.map(({ name }) => `-var-file=${seen.file(name)}`),
-    seen,
+    variableOptions: files.map(({ name }) => `-var-file=${sandboxed.file(name)}`),
+    sandboxed,
     workingDirectory,
   };
 };

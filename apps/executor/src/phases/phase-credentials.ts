@@ -32,8 +32,8 @@ export class PhaseCredentials {
   /** Returns the job with the credentials that its variables switch on. Rejects with a `RunError` if one is missing. */
   async addTo(job: PhaseJob, signal: AbortSignal): Promise<PhaseJob> {
     const { api, sandbox } = this.dependencies;
-    const given = new Map(job.environment.map(({ key, value }) => [key, value]));
-    const built = await buildDynamicCredentials(new CredentialSettings(given, this.claimed.phase), {
+    const ownEnvironment = new Map(job.environment.map(({ key, value }) => [key, value]));
+    const built = await buildDynamicCredentials(new CredentialSettings(ownEnvironment, this.claimed.phase), {
       requestToken: (audience) => api.issueIdentityToken(this.claimed, audience, signal),
       logIn: (login) => this.sessions.logIn(login),
       write: async (name, content) => {

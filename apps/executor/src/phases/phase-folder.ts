@@ -92,7 +92,7 @@ export class PhaseFolder {
     return {
       mounts: [space, files, program],
       program: sandbox.locate(program),
-      seen: {
+      sandboxed: {
         space: seenSpace,
         plan: join(seenSpace, 'plan', 'tfplan'),
         file: (name: string) => this.locateFile(sandbox, name),

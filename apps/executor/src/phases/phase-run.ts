@@ -112,7 +112,7 @@ export class PhaseRun {
       const { job, failure } = await credentials.addTo(received, this.stop.signal).then(
         (completed) => ({ job: completed, failure: null }),
         // The log says why.
-        (error: unknown) => ({ job: received, failure: error }),
+        (error: unknown) => ({ job: received, failure: error as Error }),
       );
       return await this.executeWithLog(job, credentials.secrets, failure);
     } finally {
@@ -121,7 +121,11 @@ export class PhaseRun {
   }
 
   /** Fails at once if there is a failure already. */
-  private async executeWithLog(job: PhaseJob, secrets: readonly string[], failure: unknown): Promise<PhaseOutcome> {
+  private async executeWithLog(
+    job: PhaseJob,
+    secrets: readonly string[],
+    failure: Error | null,
+  ): Promise<PhaseOutcome> {
     const { api, logger, now } = this.dependencies;
     const masker = new SecretMasker([...listSecrets(job), ...secrets]);
     const upload = await LogUpload.open(this.folder.log, (offset, output) =>
@@ -143,7 +147,7 @@ export class PhaseRun {
     }
   }
 
-  private async executePhase(context: PhaseContext, failure: unknown): Promise<PhaseOutcome> {
+  private async executePhase(context: PhaseContext, failure: Error | null): Promise<PhaseOutcome> {
     const { claimed, job, log } = context;
     try {
       if (failure !== null) throw failure;

@@ -114,25 +114,25 @@ export const executePlan = async (context: PhaseContext): Promise<PhaseEnd> => {
   const tool = await tools.find(job['terraform-version']);
   log.writeLines(`${tool.name === 'tofu' ? 'OpenTofu' : 'Terraform'} v${tool.version}`, `on ${getReleasePlatform()}`);
   const prepared = await prepareTool(context, tool, job.variables);
-  const { runner, environment, variableOptions, seen, workingDirectory } = prepared;
-  await prepareBackend(workingDirectory, seen.space);
+  const { runner, environment, variableOptions, sandboxed, workingDirectory } = prepared;
+  await prepareBackend(workingDirectory, sandboxed.space);
   await downloadState(context);
   await runLogged(context, runner, { parameters: ['init', '-input=false', '-no-color'], environment });
-  const options = [...listPlanOptions(job, join(seen.space, 'tmp', 'generated.tf')), ...variableOptions];
-  const parameters = ['plan', '-input=false', `-out=${seen.plan}`, ...listParallelismOptions(job), ...options];
+  const options = [...listPlanOptions(job, join(sandboxed.space, 'tmp', 'generated.tf')), ...variableOptions];
+  const parameters = ['plan', '-input=false', `-out=${sandboxed.plan}`, ...listParallelismOptions(job), ...options];
   try {
     await runLogged(context, runner, { parameters, environment });
   } catch (error) {
     // The plan of a failed command shows what is wrong, such as generated configuration.
     if (error instanceof FailedCommandError && (await hasFile(folder.plan)))
-      await uploadDocuments(context, prepared, seen.plan).catch(() => undefined);
+      await uploadDocuments(context, prepared, sandboxed.plan).catch(() => undefined);
     throw error;
   }
-  const plan = await uploadDocuments(context, prepared, seen.plan);
+  const plan = await uploadDocuments(context, prepared, sandboxed.plan);
   if (!claimed.isPlanOnly) {
     const declared = listDeclaredVariables(plan);
     const variables = job.variables.filter(({ key }) => declared.has(key));
-    await uploadPlanFile(context, { tool: tool.name, version: tool.version, space: seen.space, variables });
+    await uploadPlanFile(context, { tool: tool.name, version: tool.version, space: sandboxed.space, variables });
   }
   return toReport(plan, job['refresh-only']);
 };

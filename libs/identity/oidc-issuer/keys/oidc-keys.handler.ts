@@ -1,4 +1,5 @@
 import { CommandHandler } from '@nestjs/cqrs';
+import { calculateJwkThumbprint, exportJWK, exportPKCS8, generateKeyPair } from 'jose';
 import { Ids } from '#platform/kernel';
 import { changeResource, createSystemContext, type Actor } from '#api/access';
 import {
@@ -9,8 +10,7 @@ import {
   type OperationTable,
 } from '#storage/event-store';
 import { Vault } from '#storage/vault';
-import { createKeyPair } from './key-pair.js';
-import { OIDC_KEYS_STREAM, oidcKeys } from './oidc-keys.js';
+import { ALGORITHM, OIDC_KEYS_STREAM, oidcKeys, type OidcPublicKey } from './oidc-keys.js';
 import { loadKeysForCommand, toSecretId } from './oidc-keys.view.js';
 
 type OidcKeyOperations = {
@@ -21,6 +21,15 @@ type OidcKeyOperations = {
 };
 
 export class ChangeOidcKeys<T extends keyof OidcKeyOperations> extends AggregateCommand<OidcKeyOperations, T> {}
+
+/** Creates an RSA key of 2,048 bits. The private key is PKCS #8 in PEM. */
+const createKeyPair = async (): Promise<{ readonly key: OidcPublicKey; readonly privateKey: string }> => {
+  const pair = await generateKeyPair(ALGORITHM, { modulusLength: 2048, extractable: true });
+  const { n = '', e = '' } = await exportJWK(pair.publicKey);
+  const kid = await calculateJwkThumbprint({ kty: 'RSA', n, e });
+  const key = { kty: 'RSA', kid, use: 'sig', alg: ALGORITHM, n, e } as const;
+  return { key, privateKey: await exportPKCS8(pair.privateKey) };
+};
 
 @CommandHandler(ChangeOidcKeys)
 export class OidcKeysHandler extends AggregateHandler<OidcKeyOperations> {

@@ -4,12 +4,15 @@ import { defineEvents, type Decider, type EventsOf, type Message } from '#platfo
 /** The site has one issuer, so its keys share one stream. */
 export const OIDC_KEYS_STREAM = 'oidc-site';
 
+/** AWS, Google, Azure, Vault and Kubernetes all verify it. */
+export const ALGORITHM = 'RS256';
+
 /** An RSA public key as a JSON Web Key (RFC 7517). `kid` is the thumbprint of the key (RFC 7638). */
 export const publicKeySchema = z.strictObject({
   kty: z.literal('RSA'),
   kid: z.string(),
   use: z.literal('sig'),
-  alg: z.literal('RS256'),
+  alg: z.literal(ALGORITHM),
   n: z.string(),
   e: z.string(),
 });

@@ -44,8 +44,8 @@ export const createSitePool = async (
   { existing, by }: { readonly existing: 'refuse' | 'use'; readonly by: string },
 ): Promise<string> => {
   const { store, ids } = dependencies;
-  const found = existing === 'use' ? await findSitePool(dependencies, name) : undefined;
-  const id = found?.id ?? ids.next('apool');
+  const present = existing === 'use' ? await findSitePool(dependencies, name) : undefined;
+  const id = present?.id ?? ids.next('apool');
   const creation = { type: 'CreateAgentPool', data: { settings: { name }, ofSite: true } } as const;
   const token = prepareTokenCreation(ids, null, {
     kind: 'agent',
@@ -57,8 +57,8 @@ export const createSitePool = async (
     organizations: [],
     restriction: UNRESTRICTED,
   });
-  const pool = found
-    ? expectVersion(id, found.version)
+  const pool = present
+    ? expectVersion(id, present.version)
     : decideWrite(agentPool, newStream(id, agentPool), null, creation);
   const { rows } = await store
     .append([pool, token.write], createSystemContext(by, ids.uuid()), token.statements)
@@ -66,14 +66,14 @@ export const createSitePool = async (
   return token.issued(rows).secret;
 };
 
-/** Deletes a pool of the site with its tokens. Throws `not-found` if no pool has the name. */
+/** Deletes a pool of the site with its tokens. Throws `not-present` if no pool has the name. */
 export const deleteSitePool = (dependencies: OperatorDependencies, name: string): Promise<void> =>
   dependencies.store.retryOnConflict(async () => {
     const { store, ids } = dependencies;
-    const found = await findSitePool(dependencies, name);
-    if (!found) throw notFound(`No pool of the site has the name ${name}`);
-    const { writes, statements } = await prepareTokenDestruction(store, found.id, found.tokens);
-    const loaded = await store.restore(found.id, agentPool, found.snapshot);
+    const present = await findSitePool(dependencies, name);
+    if (!present) throw notFound(`No pool of the site has the name ${name}`);
+    const { writes, statements } = await prepareTokenDestruction(store, present.id, present.tokens);
+    const loaded = await store.restore(present.id, agentPool, present.snapshot);
     const deletion = { type: 'DeleteAgentPool', data: { use: NO_USE } } as const;
     const context = createSystemContext('command line', ids.uuid());
     await store.append([decideWrite(agentPool, loaded, null, deletion), ...writes], context, statements);
@@ -93,5 +93,5 @@ export const listSitePoolsForOperator = (store: EventStore, since: Date): Promis
     select ap.id, ap.name, ap.created_at as "createdAt",
            (select count(*)::integer from agents.pings g
              where g.pool = ap.id and g.status not in ('exited', 'errored') and g.at >= ${since.toISOString()}::timestamptz) as agents,
-           (select count(*)::integer from authentication_tokens where owner = ap.id) as tokens
+           jsonb_array_length(${selectOwnedTokens(sql.raw('ap.id'))}) as tokens
       from agent_pools ap where ap.organization is null order by ap.name`);

@@ -24,7 +24,7 @@ import { listAdministeredRuns } from './admin-runs.queries.js';
 
 /** The vendor's values. The owners of an organization are not in its document, so including them adds nothing. */
 export const ADMIN_RUN_INCLUDES = ['workspace', 'workspace.organization', 'workspace.organization.owners'] as const;
-type Includes = ReadonlySet<(typeof ADMIN_RUN_INCLUDES)[number]> | null;
+type AdminRunIncludes = ReadonlySet<(typeof ADMIN_RUN_INCLUDES)[number]> | null;
 
 const FILTERS = ['filter[status]', 'filter[from]', 'filter[to]'] as const;
 
@@ -54,7 +54,7 @@ export class AdminRunsController {
 
   private async loadIncluded(
     rows: readonly RunRow[],
-    includes: Includes,
+    includes: AdminRunIncludes,
     actor: Actor,
   ): Promise<Resource[] | undefined> {
     if (!includes) return undefined;

@@ -4,7 +4,7 @@ import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest }
 import type { Database } from '#platform/postgres';
 import { RUN_JOINS, selectRunColumns, type RunRow } from '../runs/runs.queries.js';
 
-export type AdministeredRunFilter = {
+type AdministeredRunFilter = {
   readonly statuses: readonly string[];
   /** From and to, inclusive. */
   readonly from: Timestamp | null;
@@ -13,7 +13,7 @@ export type AdministeredRunFilter = {
   readonly search: string | undefined;
 };
 
-export type StatusCounts = Readonly<Record<string, number>>;
+type StatusCounts = Readonly<Record<string, number>>;
 
 type AdministeredRuns = ListPage<RunRow> & {
   /** Runs by status, with all filters except for the one of statuses. */

@@ -15,7 +15,7 @@ import { toApplyId } from '../runs/runs.document.js';
 import { loadRunForCommand } from '../runs/runs.queries.js';
 
 /** An upload, and its size if the client has announced it. */
-type StateUpload = { readonly content: Readable; readonly length: number | null };
+type ErroredStateUpload = { readonly content: Readable; readonly length: number | null };
 
 export const toErroredState = (id: string, fence: number | null): RunFile => ({ run: id, kind: ERRORED_STATE, fence });
 
@@ -31,7 +31,7 @@ export class ErroredStates {
   ) {}
 
   /** An executor that got no response sends the same state again. Throws a conflict for another state. */
-  async receive(id: string, fence: number, { content, length }: StateUpload, actor: Actor): Promise<void> {
+  async receive(id: string, fence: number, { content, length }: ErroredStateUpload, actor: Actor): Promise<void> {
     const row = await loadRunForLog(this.store.database, actor, toLogTarget(toApplyId(id), 'apply'));
     if (!row.executable) throw notFound();
     requirePermission(actor, 'execute-run', row);

@@ -1,26 +1,27 @@
 import { resolveEffectiveVariables, type VariableCandidate } from '#workspaces/variables/rules';
 
 /** A variable of terraform. The value is an HCL expression if `hcl` is true, else a text. */
-type JobVariable = {
+type TerraformValue = {
   readonly key: string;
   readonly value: string;
   readonly hcl: boolean;
   readonly sensitive: boolean;
 };
 
-type JobEnvironmentVariable = Omit<JobVariable, 'hcl'>;
+type EnvironmentValue = Omit<TerraformValue, 'hcl'>;
 
 /** The values that people have set for a run. */
 export type JobValues = {
-  readonly variables: readonly JobVariable[];
-  readonly environment: readonly JobEnvironmentVariable[];
+  readonly variables: readonly TerraformValue[];
+  readonly environment: readonly EnvironmentValue[];
 };
 
 /** The bytes of all values that may apply to a run. The server and the executor keep them in memory. */
 export const MAX_JOB_VALUE_BYTES = 16 * 1_024 * 1_024;
 
 /** A variable that may apply to a run. `readValue` decrypts the value. */
-type JobCandidate = VariableCandidate & Pick<JobVariable, 'hcl' | 'sensitive'> & { readonly readValue: () => string };
+type JobCandidate = VariableCandidate &
+  Pick<TerraformValue, 'hcl' | 'sensitive'> & { readonly readValue: () => string };
 
 /** Returns the value of each key: of the run itself, of its workspace or of a set. */
 export const resolveJobValues = (
@@ -83,9 +84,9 @@ const describeRun = (names: RunNames): Readonly<Record<string, string>> => {
 
 /** Returns the environment of a run: what people have set, and what describes the run, which nobody can replace. */
 export const buildJobEnvironment = (
-  ofPeople: readonly JobEnvironmentVariable[],
+  ofPeople: readonly EnvironmentValue[],
   names: RunNames,
-): readonly JobEnvironmentVariable[] => {
+): readonly EnvironmentValue[] => {
   const ofServer = describeRun(names);
   return [
     ...ofPeople.filter(({ key }) => !Object.hasOwn(ofServer, key)),

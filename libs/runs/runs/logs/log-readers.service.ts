@@ -43,8 +43,8 @@ export class LogReaders {
 
   private async identify(recipient: LinkRecipient): Promise<Identity | null> {
     if (!CHANGEABLE.includes(recipient.type)) return null;
-    const known = this.identities.get(recipient.id);
-    if (known) return known;
+    const cachedIdentity = this.identities.get(recipient.id);
+    if (cachedIdentity) return cachedIdentity;
     const identity = await findCurrentIdentity(this.database, recipient);
     this.identities.set(recipient.id, identity);
     return identity;

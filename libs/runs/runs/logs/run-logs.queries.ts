@@ -111,7 +111,7 @@ const selectChunks = (phase: string, { offset, limit }: LogRange): Sql => sql`
  * The caller that a link was made for. `identity` is null for the token of an organization, a pool or a run, whose access does not
  * change.
  */
-export type LogReader = LinkRecipient & { readonly identity: Identity | null };
+type LinkReader = LinkRecipient & { readonly identity: Identity | null };
 
 /**
  * Reads a log for a signed link: a row for each chunk, or one without a chunk. The statement fails if the access of the reader has
@@ -120,7 +120,7 @@ export type LogReader = LinkRecipient & { readonly identity: Identity | null };
 export const listChunksOfLink = (
   database: Database,
   { run, phase }: LogTarget,
-  { type, id, identity }: LogReader,
+  { type, id, identity }: LinkReader,
   range: LogRange,
 ): Promise<LogRow[]> =>
   database.rows<LogRow>(sql`

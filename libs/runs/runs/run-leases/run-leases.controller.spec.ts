@@ -161,7 +161,7 @@ describe('a lease', () => {
     expectStatus(await renew(run, { fence: 1 }), 404);
   });
 
-  it('tells a waiting executor at once that a user cancels the run', async () => {
+  it('answers a waiting executor at once when a user cancels the run', async () => {
     const { agent, aRun } = await makeExecutor();
     const run = await aRun();
     await claimed(agent);

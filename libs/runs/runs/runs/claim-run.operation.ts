@@ -19,7 +19,7 @@ type ClaimDependencies = RunChangeDependencies & { readonly siteRunLimit: SiteRu
 /** Whether another process has claimed the run, or has used the last slot of its organization. */
 const isLostRace = (error: unknown): boolean =>
   getViolatedConstraint(error) === SLOT_CONSTRAINT ||
-  (error instanceof Refusal && ['conflict', 'not-found'].includes(error.kind));
+  (error instanceof Refusal && ['conflict', 'not-claimable'].includes(error.kind));
 
 /**
  * Gives the agent the next run that waits for its pool. Resolves to null if there is none. Executors that ask different processes
@@ -36,9 +36,13 @@ export const claimRun = async (
   const statuses = phases.map((phase) => QUEUED_STATUS[phase]);
   const refused: string[] = [];
   for (;;) {
-    const found = await findClaimableRun(store.database, { pool: agent.pool, statuses, except: refused }, siteRunLimit);
-    if (!found) return null;
-    const { run, organization, slot } = found;
+    const claimable = await findClaimableRun(
+      store.database,
+      { pool: agent.pool, statuses, except: refused },
+      siteRunLimit,
+    );
+    if (!claimable) return null;
+    const { run, organization, slot } = claimable;
     const command = { type: 'ClaimRun', data: { agent: id, agentName: agent.name, pool: agent.pool } } as const;
     const turn = slot === null ? [] : [recordTurn(organization)];
     const also = [insertLease(run, slot, now), ...turn, upsertPing(id, 'busy', at)];

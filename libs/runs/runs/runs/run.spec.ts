@@ -332,7 +332,7 @@ describe('a claimed run', () => {
       .yields();
   });
 
-  it('fails if its executor is lost during the apply, and is canceled if a user has asked for it', () => {
+  it('fails if its executor is lost during the apply, and is canceled if a user has requested that', () => {
     given(...toApply, start('RunApplyStarted', 2))
       .when(expire(2))
       .yields(lost('apply', 2), { type: 'RunErrored', data: { message: 'lost' } });

@@ -168,8 +168,8 @@ describe('a pool of the site', () => {
     ]) {
       expectStatus(answer, 404);
     }
-    const taken = await server.post('/api/v2/admin/agent-pools', resource('agent-pools', { name: 'SITE' }));
-    expect(expectStatus(taken, 422).body.errors[0].detail).toBe('Name has already been taken');
+    const refused = await server.post('/api/v2/admin/agent-pools', resource('agent-pools', { name: 'SITE' }));
+    expect(expectStatus(refused, 422).body.errors[0].detail).toBe('Name has already been taken');
     // Organizations have names of their own.
     await makeAgentPool(server, organization, 'site');
     const listed = expectStatus(await server.get(`/api/v2/organizations/${organization}/agent-pools`), 200).body.data;

@@ -84,8 +84,8 @@ export class Destinations {
 export const useAddresses =
   (addresses: readonly string[]): LookupFunction =>
   (_host, options, callback) => {
-    const found = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
-    const [first] = found;
+    const candidates = addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+    const [first] = candidates;
     if (!first) return callback(new Error('no addresses'), '');
-    return options.all ? callback(null, found) : callback(null, first.address, first.family);
+    return options.all ? callback(null, candidates) : callback(null, first.address, first.family);
   };
