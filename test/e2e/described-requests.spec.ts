@@ -25,10 +25,10 @@ const LONG = scaleLimit(600_000);
 const SEED = chooseSeed(20_261_124);
 
 /**
- * Some operations need a state that only other requests can create, such as a run that waits for its confirmation or is being
- * executed, or a form with the token of a page. The test of a notification configuration needs a destination that answers.
+ * Some operations need a state that only other requests can create, such as a run that waits for its confirmation or that an
+ * executor has claimed, or a form with the token of a page. The test of a notification configuration needs a destination that answers.
  */
-const MOST_REFUSED = 59;
+const MOST_REFUSED = 64;
 
 type RequestOperation = {
   readonly parameters?: readonly ParameterTemplate[];
@@ -69,7 +69,8 @@ const rankOf = ({ method, path }: RoutedOperation): number => {
   if (method === 'GET') return 0;
   if (method === 'DELETE' || /\/(?:safe-delete|forget)$/.test(path))
     return isOrganization ? 1_000 : 500 - path.split('/').length;
-  return method === 'POST' ? 1 : isOrganization ? 3 : 2;
+  // It can rename the organization, and the paths of others contain the name.
+  return method === 'POST' ? 1 : isOrganization ? 900 : 2;
 };
 
 const loadOperations = async (): Promise<readonly RoutedOperation[]> => {

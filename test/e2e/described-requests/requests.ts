@@ -168,9 +168,15 @@ type RequestParts = Omit<DescribedRequest, 'kind' | 'method' | 'url' | 'isRefuse
 /** How many requests to send of each kind, and how to generate them. */
 type GeneratedRequests = { readonly count: number; readonly requests: fc.Arbitrary<DescribedRequest> };
 
+/** Operations that only the token of an agent pool may call. */
+const OF_EXECUTORS =
+  /^(?:POST \/api\/v2\/agents(?:$|\/)|POST \S+\/agent-pools\/\{pool\}\/agents$|GET \S+\/agent-pools\/\{id\}\/runs$|PUT \S+\/(?:plans|applies)\/|POST \S+\/runs\/\{id\}\/(?:progress|job|identity-tokens|authentication-tokens|actions\/renew-lease)$)/;
+
 /** Returns the caller whose requests succeed. */
-const callerOf = ({ path }: RequestTemplate): string =>
-  path.startsWith('/scim/') ? 'identity provider' : 'site administrator';
+const callerOf = ({ method, path }: RequestTemplate): string => {
+  if (path.startsWith('/scim/')) return 'identity provider';
+  return OF_EXECUTORS.test(`${method} ${path}`) ? 'agent' : 'site administrator';
+};
 
 /** Generates the requests of a template, kind by kind. */
 class RequestGenerator {

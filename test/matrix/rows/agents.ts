@@ -242,8 +242,8 @@ const executing: readonly MatrixRow[] = [
     about: agent,
     demands: ['execute-run'],
     status: 200,
+    // A claim is an event of the run, and no entry of the trail.
     trail: [],
-    inert: true,
   },
   { route: 'GET /agent-pools/:id/runs', about: agentPool, demands: ['execute-run'], status: 200 },
   {
