@@ -11710,7 +11710,7 @@ export interface components {
         };
       };
     };
-    /** @description A plan of a configuration and its apply. Executors report their progress; the server executes nothing. */
+    /** @description A plan of a configuration and its apply. Executors execute it and report their progress. */
     Run: {
       /** @example run-6mKd9TzPq3XvLcB8 */
       id: string;

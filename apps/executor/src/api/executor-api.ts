@@ -6,6 +6,8 @@ export const PHASES = ['plan', 'apply'] as const;
 export type Phase = (typeof PHASES)[number];
 
 const PROTOCOL_VERSION = '1.0';
+/** The server accepts no longer message of a report. */
+const MAX_MESSAGE_CHARACTERS = 10_000;
 
 const lease = z.object({
   // A part of paths.
@@ -125,7 +127,9 @@ export class ExecutorApi {
   }
 
   async report({ run, fence }: ClaimedPhase, report: PhaseReport, signal: AbortSignal): Promise<void> {
-    const resource = { type: 'run-progress', attributes: { ...report, fence } };
+    const { message, ...attributes } = report;
+    const shortened = message === undefined ? {} : { message: message.slice(0, MAX_MESSAGE_CHARACTERS) };
+    const resource = { type: 'run-progress', attributes: { ...attributes, ...shortened, fence } };
     await this.post(`/api/v2/runs/${run}/progress`, resource, ignoreAnswer, signal);
   }
 

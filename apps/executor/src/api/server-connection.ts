@@ -11,6 +11,8 @@ const FIRST_RETRY_MS = 500;
 const MAX_RETRY_MS = 15_000;
 const MAX_RETRY_AFTER_MS = 60_000;
 const REQUEST_TIMEOUT_MS = 60_000;
+/** The server answers a request that waits so long after its wait, at the latest. */
+const ANSWER_SECONDS = 10;
 const FILE_TIMEOUT_MS = 600_000;
 const MAX_DETAIL = 1_000;
 
@@ -110,7 +112,8 @@ export class ServerConnection {
     { signal, waitSeconds = 0 }: { readonly signal: AbortSignal; readonly waitSeconds?: number },
   ): Promise<z.output<S>> {
     const body = Buffer.from(JSON.stringify({ data: resource }));
-    const timeoutMs = REQUEST_TIMEOUT_MS + waitSeconds * 1_000;
+    // A renewal whose connection is dead must be repeated before its lease ends.
+    const timeoutMs = waitSeconds > 0 ? (waitSeconds + ANSWER_SECONDS) * 1_000 : REQUEST_TIMEOUT_MS;
     const request = { method: 'POST', target, token, contentType: JSON_API, body, timeoutMs, signal } as const;
     return parseResponse(schema, await this.send(request, readText), target);
   }

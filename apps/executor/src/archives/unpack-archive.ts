@@ -27,10 +27,14 @@ export const normalizeEntryPath = (name: string): string => {
   return segments.join('/');
 };
 
-/** Returns whether the target of a link is in the folder of the archive. */
+/** A `..` after a name: the name can be a link, and the folder above its target is then elsewhere. */
+const HAS_LATE_PARENT = /(?:^|\/)(?!\.{0,2}(?:\/|$))[^/]+\/(?:.*\/)?\.\.(?:\/|$)/;
+
+/** Returns whether the target of a link is in the folder of the archive, whatever other links there are. */
 export const isInsideLink = (path: string, target: string): boolean => {
   const resolved = posix.normalize(posix.join(posix.dirname(path), target));
-  return !target.startsWith('/') && resolved !== '..' && !resolved.startsWith('../');
+  const isInside = !target.startsWith('/') && resolved !== '..' && !resolved.startsWith('../');
+  return isInside && !HAS_LATE_PARENT.test(target);
 };
 
 /** Unpacks one archive into an empty folder. */

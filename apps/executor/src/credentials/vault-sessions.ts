@@ -1,6 +1,5 @@
 import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { text } from 'node:stream/consumers';
 import type { LookupFunction } from 'node:net';
 import { z } from 'zod';
 import { useAddresses } from '../sandbox/network/destinations.js';
@@ -8,6 +7,9 @@ import { CredentialError } from './credential-settings.js';
 import type { VaultLogin } from './vault-login.js';
 
 const TIMEOUT_MS = 30_000;
+const MIN_PAUSE_MS = 5_000;
+const MAX_PAUSE_MS = 3_600_000;
+const MAX_ANSWER_BYTES = 1024 * 1024;
 
 const answerSchema = z.object({
   auth: z.object({ client_token: z.string().min(1), lease_duration: z.int().min(0), renewable: z.boolean() }),
@@ -70,7 +72,7 @@ export class VaultSessions {
           () => undefined,
         );
       },
-      (seconds * 1000) / 2,
+      Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, (seconds * 1000) / 2)),
     ).unref();
   }
 
@@ -113,13 +115,25 @@ export class VaultSessions {
     };
     const send = url.protocol === 'https:' ? requestHttps : requestHttp;
     send(url, options, (answer) => {
-      text(answer).then((content) => resolve({ status: answer.statusCode ?? 0, body: parseJson(content) }), reject);
+      readText(answer).then((content) => resolve({ status: answer.statusCode ?? 0, body: parseJson(content) }), reject);
     })
       .once('error', reject)
       .end(JSON.stringify(body));
     return promise;
   }
 }
+
+/** Resolves to the text of a response. Rejects if it is too large. */
+const readText = async (answer: AsyncIterable<Buffer>): Promise<string> => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of answer) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new Error(`the response has more than ${MAX_ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+};
 
 const parseJson = (content: string): unknown => {
   try {

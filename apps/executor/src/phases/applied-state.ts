@@ -7,7 +7,7 @@ import { readContainedFile } from '../archives/contained-files.js';
 import { RunError } from '../executor-error.js';
 
 /** Bytes of a state file. */
-const MAX_STATE_BYTES = 1024 * 1024 * 1024;
+const MAX_STATE_BYTES = 256 * 1024 * 1024;
 
 const stateFile = z.object({ serial: z.int().min(0), lineage: z.string().min(1) });
 

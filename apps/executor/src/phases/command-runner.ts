@@ -46,7 +46,13 @@ export class CommandRunner {
       for await (const chunk of stream as AsyncIterable<Buffer>) sink.push(chunk);
       sink.end();
     });
-    const [exit] = await stop.supervise(process, Promise.all([process.exit, ...reading]));
+    const finished = Promise.all([process.exit, ...reading]).catch(async (error: unknown) => {
+      // Nothing of the command may continue while its state is stored.
+      process.kill();
+      await process.exit;
+      throw error;
+    });
+    const [exit] = await stop.supervise(process, finished);
     this.throwIfExceeded(command, exit);
     return exit;
   }

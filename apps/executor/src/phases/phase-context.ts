@@ -35,7 +35,7 @@ export type PhaseDependencies = {
 /** What the steps of one phase share. */
 export type PhaseContext = PhaseDependencies & {
   readonly claimed: ClaimedPhase;
-  /** With which the job was read. */
+  /** The nonce that the executor sent when it read the job. */
   readonly nonce: string;
   readonly job: PhaseJob;
   readonly folder: PhaseFolder;

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { getErrorCode } from '#platform/kernel';
 import type { Sandbox, SandboxMount } from '../sandbox/sandbox.js';
 import { parsePhaseRecord, type PhaseRecord } from './phase-record.js';
 import type { IacTool } from '../tools/tool-finder.js';
@@ -103,11 +104,21 @@ export class PhaseFolder {
   }
 }
 
+/** Removes what is no folder: a link would lead the removal of its files elsewhere. */
+const removeUnlessFolder = async (path: string): Promise<void> => {
+  const stats = await lstat(path).catch((error: unknown) => {
+    if (getErrorCode(error) === 'ENOENT') return null;
+    throw error;
+  });
+  if (stats !== null && !stats.isDirectory()) await rm(path);
+};
+
 /**
- * Lets terraform keep the state in a file outside of the configuration, whatever the configuration says. Then
+ * Lets terraform keep the state in a file outside of the configuration instead of the backend that the configuration names. Then
  * `terraform.workspace` is the name of the workspace, as with a `cloud` block. Removes states that somebody has uploaded.
  */
 export const prepareBackend = async (workingDirectory: string, seenSpace: string): Promise<void> => {
+  await removeUnlessFolder(join(workingDirectory, '.terraform'));
   for (const name of ['terraform.tfstate', '.terraform/terraform.tfstate', '.terraform/environment', OVERRIDE_FILE])
     await rm(join(workingDirectory, name), { recursive: true, force: true });
   const local = {

@@ -32,7 +32,7 @@ const listSecrets = (job: PhaseJob): readonly string[] => [
   ...job.variables.flatMap(({ value, sensitive, hcl }) => (sensitive ? (hcl ? listSecretsOfHcl(value) : [value]) : [])),
 ];
 
-/** The end of a phase. Null: the server decides, because the lease has ended or will end. */
+/** The end of a phase. Null if the executor reports nothing, because its lease has ended or will end. */
 type PhaseOutcome = PhaseReport | null;
 
 const describeTimeLimit = ({ phase }: ClaimedPhase, { 'time-limit-seconds': seconds }: PhaseJob): string =>
@@ -89,7 +89,8 @@ export class PhaseRun {
     } finally {
       ended.abort();
       await renewing;
-      await this.folder.remove();
+      // Another phase of the run removes what is left.
+      await this.folder.remove().catch((error: unknown) => logger.warn({ ...fields, err: error }, 'files not removed'));
     }
   }
 
@@ -137,11 +138,14 @@ export class PhaseRun {
     const timer = setTimeout(() => this.stop.request('time-limit'), limit * 1_000);
     const getSecondsLeft = (): number =>
       Math.max(1, limit - (performance.now() - began) / 1_000) + GRACE_MS[this.claimed.phase] / 1_000 + EXTRA_SECONDS;
+    // Uploads that never succeed must not hold the lock of the workspace.
+    const lastTimer = setTimeout(() => this.stop.request('lease-lost'), getSecondsLeft() * 1_000);
     try {
       const context = { ...this.dependencies, claimed: this.claimed, folder: this.folder, stop: this.stop };
       return await this.executePhase({ ...context, nonce: this.nonce, job, log, getSecondsLeft }, failure);
     } finally {
       clearTimeout(timer);
+      clearTimeout(lastTimer);
       // Without a part of its log, a phase still has its result.
       await log.end().catch((error: unknown) => logger.warn({ err: error }, 'log not complete'));
     }

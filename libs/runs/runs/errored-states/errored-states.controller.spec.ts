@@ -80,7 +80,7 @@ describe('an errored state', () => {
   it('is accepted from an executor that was lost, and after a person has canceled the run by force', async () => {
     const lost = await anApply();
     clock.pass({ seconds: 61 });
-    await runJobOnce(createLostExecutorsJob(server.store, clock, new RandomIds()));
+    await runJobOnce(createLostExecutorsJob(server.store, clock, new RandomIds(), 0));
     expect(await statusOf(lost)).toBe('errored');
     expectStatus(await upload(lost, STATE), 204);
     expectStatus(await download(lost), 307);

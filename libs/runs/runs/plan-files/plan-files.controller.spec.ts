@@ -114,7 +114,7 @@ describe('a plan file', () => {
     const run = await aClaimedRun({ 'auto-apply': true });
     expectStatus(await upload(run, 'plan of the lost executor'), 204);
     clock.pass({ seconds: 61 });
-    await runJobOnce(createLostExecutorsJob(server.store, clock, new RandomIds()));
+    await runJobOnce(createLostExecutorsJob(server.store, clock, new RandomIds(), 0));
     expect((await claim()).attributes).toMatchObject({ fence: 2, phase: 'plan' });
     expectStatus(await upload(run, 'plan of the lost executor'), 409);
     expectStatus(await upload(run, SECRET, 2), 204);

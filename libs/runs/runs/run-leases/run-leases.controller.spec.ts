@@ -54,7 +54,7 @@ const renew = (run: string, attributes: object): Promise<ApiResponse> =>
   api.post(`/api/v2/runs/${run}/actions/renew-lease`, resource('run-leases', attributes));
 const endLeases = (): Promise<number> => {
   clock.pass({ seconds: 61 });
-  return runJobOnce(createLostExecutorsJob(server.store, clock, new RandomIds()));
+  return runJobOnce(createLostExecutorsJob(server.store, clock, new RandomIds(), 0));
 };
 
 describe('a claim', () => {
@@ -177,7 +177,7 @@ describe('a lease', () => {
     await claimed(agent);
     const token = expectStatus(await api.post(`/api/v2/runs/${run}/authentication-tokens`), 201).body.data.attributes
       .token;
-    expect(await runJobOnce(createLostExecutorsJob(server.store, clock, new RandomIds()))).toBe(0);
+    expect(await runJobOnce(createLostExecutorsJob(server.store, clock, new RandomIds(), 0))).toBe(0);
     expect(await endLeases()).toBeGreaterThan(0);
     expect(await show(run)).toMatchObject({ attributes: { status: 'plan_queued' } });
     const plan = expectStatus(await server.get(`/api/v2/runs/${run}/plan`), 200).body.data.attributes;
@@ -202,7 +202,7 @@ describe('a lease', () => {
     expect(attributes.status).toBe('busy');
   });
 
-  it('that is renewed after its end, but before anybody has noticed, continues', async () => {
+  it('continues if it is renewed after its expiry and before the job has ended it', async () => {
     const { agent, aRun } = await makeExecutor();
     const run = await aRun();
     await claimed(agent);

@@ -58,7 +58,7 @@ export type RunEvent =
         options: RunOptions;
       }
     >
-  /** From here on the run has the workspace, unless it is speculative. */
+  /** The run holds the lock of the workspace from now on, unless it is speculative. */
   | Message<'RunQueued', Record<never, never>>
   | Message<'RunStageReached', { stage: RunStage } & MessageData>
   | Message<'RunPlanStarted', StartData>
@@ -66,7 +66,7 @@ export type RunEvent =
   | Message<'RunExecutorLost', { phase: PhaseName; agent: string; fence: number }>
   /** The executor with this fence is lost. Another one plans from the beginning. */
   | Message<'RunPlanRequeued', { fence: number; message: string }>
-  /** The executor of the phase has what it needs for it. The first nonce of a claim counts; the log has its hash. */
+  /** The executor has read the job of the phase. The event contains the hash of the nonce. */
   | Message<'RunJobRead', { phase: PhaseName; fence: number; nonceHash: string }>
   /** The phase has a token with which it authenticates at a cloud. */
   | Message<'RunIdentityTokenIssued', { phase: PhaseName; audience: string }>

@@ -2,7 +2,7 @@ import { notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import { requireCurrentAccess, type Actor } from '#api/access';
 import type { RunExecution } from './run-event.js';
-import { EXECUTING_STATUSES, isApplying, RUN_STATUSES, type RunStatus } from './run-status.js';
+import { isApplying, RUN_STATUSES, type RunStatus } from './run-status.js';
 import { canExecute, isOpen, RUN_JOINS, selectRunsInReach, SERVES_WORKSPACE } from './runs.queries.js';
 
 /** The statuses in which a run waits for the executor of a phase. */
@@ -184,7 +184,7 @@ export const listLostRuns = (database: Database, now: Date, limit: number): Prom
     select * from (
       select r.id as run, ${EXECUTION} as execution, r.status = any (${RUN_STATUSES.filter(isApplying)}::text[]) as "isApply"
         from runs r left join runs.leases l on l.run = r.id
-       where ${isOpen('r')} and r.status = any (${EXECUTING_STATUSES}::text[])
+       where ${isOpen('r')} and r.status in ('planning', 'applying')
          and (l.run is null or l.expires_at < ${now.toISOString()}::timestamptz)) r
      where execution is not null limit ${limit}`);
 

@@ -16,6 +16,8 @@ export type ExistingRun = {
   readonly fence: number;
   /** Whether the executor of the last phase that began has claimed it. */
   readonly isClaimed: boolean;
+  /** The number of executors that were lost while they planned. */
+  readonly lostPlans: number;
   /** The hash of the nonce with which the executor of the claim has read its job; null until then. */
   readonly jobNonce: string | null;
   /** Whether the executor has stored a state that the workspace did not accept. */
@@ -42,7 +44,7 @@ export const isPhaseClaimed = ({ status, isClaimed }: ExistingRun): boolean =>
 
 /** Whether an executor works on a phase that it has claimed, so that it must renew its lease. */
 export const needsLease = (run: RunState): boolean =>
-  run.status !== 'absent' && isPhaseClaimed(run) && isExecuting(run.status);
+  run.status !== 'absent' && isPhaseClaimed(run) && (run.status === 'planning' || run.status === 'applying');
 
 /** Whether the executor had enough time to answer a cancel request. */
 export const isForceCancelable = (
@@ -101,6 +103,7 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
     hasChanges: false,
     fence: 0,
     isClaimed: false,
+    lostPlans: 0,
     jobNonce: null,
     hasErroredState: false,
     forceCancelAvailableAt: null,
@@ -109,14 +112,17 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
   RunStageReached: ({ stage }, state) => updateRun(state, { status: stage }),
   RunPlanStarted: startPhase('RunPlanStarted'),
   RunExecutorLost: keepState,
-  RunPlanRequeued: setStatusAfter('RunPlanRequeued'),
+  RunPlanRequeued: (_, state) =>
+    state.status === 'absent'
+      ? state
+      : { ...state, status: STATUS_AFTER.RunPlanRequeued, isClaimed: false, lostPlans: state.lostPlans + 1 },
   RunJobRead: ({ nonceHash }, state) => updateRun(state, { jobNonce: nonceHash }),
   RunIdentityTokenIssued: keepState,
   RunPlanned: ({ hasChanges }, state) => updateRun(state, { status: STATUS_AFTER.RunPlanned, hasChanges }),
   RunPlannedAndFinished: setStatusAfter('RunPlannedAndFinished'),
   RunPlanSaved: setStatusAfter('RunPlanSaved'),
   RunConfirmed: setStatusAfter('RunConfirmed'),
-  RunApplyQueued: setStatusAfter('RunApplyQueued'),
+  RunApplyQueued: (_, state) => updateRun(state, { status: STATUS_AFTER.RunApplyQueued, isClaimed: false }),
   RunApplyStarted: startPhase('RunApplyStarted'),
   RunApplied: setStatusAfter('RunApplied'),
   RunErrored: setStatusAfter('RunErrored'),

@@ -55,7 +55,7 @@ export const RUN_STATUS_MACHINE: Readonly<Record<RunStatus, StatusTransitions>> 
   // Only the queue changes this status: to plan_queued, when the workspace is free and no run is ahead.
   pending: defineTransitions([], 'cancel', 'discard', 'force-execute'),
 
-  // Waits for an executor. The first that reports gets the run; the next is refused.
+  // Waits for an executor. The first executor that claims the run gets it.
   plan_queued: defineTransitions(['fetching', 'pre_plan_running', 'queuing', 'planning', 'errored'], 'cancel'),
   fetching: defineTransitions(['fetching_completed', 'errored', 'canceled'], 'cancel'),
   fetching_completed: defineTransitions(['pre_plan_running', 'queuing', 'planning', 'errored', 'canceled'], 'cancel'),

@@ -251,6 +251,13 @@ describe('a claimed run', () => {
       .refuses('conflict', 'nobody has claimed it');
   });
 
+  it('fails after three executors were lost while they planned it', () => {
+    const twice = [requeued, start('RunPlanStarted', 2), requeued, start('RunPlanStarted', 3)];
+    given(...claimed, ...twice)
+      .when(expire(3))
+      .yields(lost('plan', 3), { type: 'RunErrored', data: { message: 'lost' } });
+  });
+
   it('gets identity tokens while its phase is claimed', () => {
     const issue = (fence: number): RunCommand => ({ type: 'IssueIdentityToken', data: { fence, audience: 'aws' } });
     const issued: RunEvent = { type: 'RunIdentityTokenIssued', data: { phase: 'plan', audience: 'aws' } };

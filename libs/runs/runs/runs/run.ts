@@ -32,7 +32,7 @@ import {
 } from './run-status.js';
 
 /**
- * The decider of a run: the record of one plan and its apply. The server executes nothing; executors report what they
+ * The decider of a run: the record of one plan and its apply. Executors execute it, and report what they
  * did (docs/how-to/executors.md). The allowed transitions are a table in run-status.ts.
  */
 export type RunProgress = {
@@ -112,6 +112,9 @@ const decideClaim = (executor: DataOf<RunCommand, 'ClaimRun'>, run: ExistingRun)
   return [{ type, data: { message: null, execution: { ...executor, fence: run.fence + 1 } } }];
 };
 
+/** Executors that can be lost while they plan one run. */
+const MAX_LOST_PLANS = 3;
+
 /**
  * A plan changes nothing outside, so that another executor can plan again. An apply may have changed anything, so that
  * nobody applies a second time.
@@ -125,6 +128,8 @@ const decideLostExecutor = (
   const lost = { type: 'RunExecutorLost', data: { phase, agent, fence } } as const;
   if (run.forceCancelAvailableAt !== null) return [lost, { type: 'RunCanceled', data: { message } }];
   if (phase === 'apply') return [lost, { type: 'RunErrored', data: { message } }];
+  // A configuration that ends its executor must not end all others too.
+  if (run.lostPlans + 1 >= MAX_LOST_PLANS) return [lost, { type: 'RunErrored', data: { message } }];
   return [lost, { type: 'RunPlanRequeued', data: { fence, message } }];
 };
 
@@ -232,7 +237,7 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
 };
 
 export const run: Decider<RunState, RunCommand, RunEvent> = {
-  version: 4,
+  version: 5,
   initial: { status: 'absent' },
   decide: decisions,
   evolve: runEvolutions,

@@ -68,7 +68,7 @@ const permissions = z
 export const runSchema = defineResource({
   name: 'Run',
   type: 'runs',
-  description: 'A plan of a configuration and its apply. Executors report their progress; the server executes nothing.',
+  description: 'A plan of a configuration and its apply. Executors execute it and report their progress.',
   exampleId: 'run-6mKd9TzPq3XvLcB8',
   attributes: {
     ...options,

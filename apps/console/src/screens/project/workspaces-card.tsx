@@ -42,7 +42,13 @@ type WorkspacesCardProps = { readonly organization: string; readonly project: Pr
 export const WorkspacesCard = ({ organization, project: { id, attributes } }: WorkspacesCardProps) => {
   const query = useInfiniteQuery(projectWorkspacesQuery(organization, id));
   const list = (
-    <TextLink to="/$organization/workspaces" params={{ organization }} search={{ project: id }}>
+    <TextLink
+      to="/$organization/workspaces"
+      params={{ organization }}
+      search={{ project: id }}
+      display="inline-block"
+      py={2}
+    >
       {formatCount(attributes['workspace-count'], 'workspace')} in the list
     </TextLink>
   );

@@ -125,6 +125,8 @@ export const buildBubblewrapArguments = (options: BubblewrapOptions): string[] =
     '/',
     '--',
     `${SYSTEM_FOLDER}/node`,
+    // The command could otherwise open the debugger of the launcher, and send messages in its name.
+    '--disable-sigusr1',
     `${SYSTEM_FOLDER}/launcher.mjs`,
   ];
 };

@@ -10,7 +10,7 @@ export type LaunchOrder = {
 };
 
 /** What the program inside of a sandbox reports: that the command runs, or why not, and then how it ended. */
-export type FromLauncher =
+export type LauncherMessage =
   | { readonly started: true }
   | { readonly failure: string }
   | { readonly code: number | null; readonly signal: NodeJS.Signals | null };

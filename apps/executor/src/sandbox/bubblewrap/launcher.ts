@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { connect, createServer, Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import type { FromLauncher, LaunchOrder } from './launch-order.js';
+import type { LauncherMessage, LaunchOrder } from './launch-order.js';
 
 /*
  * The program that starts the command inside of a sandbox. It runs without the rest of the product, so it imports only Node,
@@ -33,7 +33,7 @@ const leaveRoot = ({ user }: LaunchOrder): void => {
 };
 
 const launch = async (order: LaunchOrder, control: Socket): Promise<void> => {
-  const report = (message: FromLauncher, done?: () => void) => control.write(`${JSON.stringify(message)}\n`, done);
+  const report = (message: LauncherMessage, done?: () => void) => control.write(`${JSON.stringify(message)}\n`, done);
   const [program, ...parameters] = order.argv;
   leaveRoot(order);
   await Promise.all(order.listeners.map(listen));
@@ -82,7 +82,7 @@ else {
     lines.close();
     control.resume();
     launch(JSON.parse(line) as LaunchOrder, control).catch((error: unknown) => {
-      control.write(`${JSON.stringify({ failure: String(error) } satisfies FromLauncher)}\n`, () => process.exit(1));
+      control.write(`${JSON.stringify({ failure: String(error) } satisfies LauncherMessage)}\n`, () => process.exit(1));
     });
   });
 }

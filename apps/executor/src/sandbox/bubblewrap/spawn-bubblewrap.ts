@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Duplex, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { z } from 'zod';
 import type { SandboxExit } from '../sandbox.js';
-import type { FromLauncher, LaunchOrder } from './launch-order.js';
+import type { LaunchOrder, LauncherMessage } from './launch-order.js';
 
 export const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
@@ -29,10 +30,19 @@ export type SpawnedSandbox = {
 /** Enters the control group before anything else runs, so that nothing escapes it. */
 const ENTER_AND_RUN = 'echo 0 > "$0" && exec "$@"';
 
-/** What cannot be read comes from a command that has replaced the launcher. */
-const parseMessage = (line: string): FromLauncher => {
+const launcherMessage: z.ZodType<LauncherMessage> = z.union([
+  z.strictObject({ started: z.literal(true) }),
+  z.strictObject({ failure: z.string() }),
+  z.strictObject({
+    code: z.int().nullable(),
+    signal: z.custom<NodeJS.Signals>((value) => typeof value === 'string').nullable(),
+  }),
+]);
+
+/** A message that is not valid comes from a command that has replaced the launcher. */
+export const parseMessage = (line: string): LauncherMessage => {
   try {
-    return JSON.parse(line) as FromLauncher;
+    return launcherMessage.parse(JSON.parse(line));
   } catch {
     return { failure: 'invalid message' };
   }
