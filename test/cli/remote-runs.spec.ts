@@ -271,15 +271,8 @@ for (const program of hasIacTools) {
         `,
         );
         const { code, output } = await person.attempt(folder, 'apply', '-input=false', '-auto-approve');
-        const events = expectStatus(
-          await site.api.get(`/api/v2/runs/${(await getLastRun(id)).id}/run-events`),
-          200,
-        ).body;
-        const messages = events.data.map((event: any) => [event.attributes.action, event.attributes.description]);
-        expect({ code, messages, output: flat(output) }).toMatchObject({
-          code: 1,
-          output: expect.stringContaining('it broke'),
-        });
+        expect(code).toBe(1);
+        expect(flat(output)).toContain('it broke');
         expect((await getState(id)).resources.map(({ name }) => name)).toContain('first');
         expect((await getLastRun(id)).attributes.status).toBe('errored');
       },

@@ -21,6 +21,11 @@ const GRACE_MS = { plan: 10_000, apply: 600_000 } as const;
 /** The lease lasts a minute from each renewal. */
 const RENEWAL_SECONDS = 20;
 const RENEWAL_PAUSE_MS = 5_000;
+/**
+ * With -auto-approve, the CLI reads the run when the log of the plan has ended, up to 2 s late, and shows nothing of an apply that has
+ * failed by then.
+ */
+const SHORTEST_FAILED_APPLY_MS = 4_000;
 /** For the documents and uploads after a command that took all of its time. */
 const EXTRA_SECONDS = 900;
 
@@ -78,10 +83,13 @@ export class PhaseRun {
     const { run, phase, fence } = this.claimed;
     const fields = { run, phase, fence };
     logger.info(fields, 'phase started');
+    const began = performance.now();
     const ended = new AbortController();
     const renewing = this.keepLease(ended.signal);
     try {
       const outcome = await this.execute();
+      if (phase === 'apply' && outcome?.status === 'errored')
+        await sleep(began + SHORTEST_FAILED_APPLY_MS - performance.now(), undefined, { signal: this.stop.signal });
       if (outcome !== null) await this.report(outcome);
       logger.info({ ...fields, status: outcome?.status ?? this.stop.reason }, 'phase ended');
     } catch (error) {

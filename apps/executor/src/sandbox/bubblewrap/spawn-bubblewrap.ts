@@ -40,7 +40,7 @@ const launcherMessage: z.ZodType<LauncherMessage> = z.union([
 ]);
 
 /** A message that is not valid comes from a command that has replaced the launcher. */
-export const parseMessage = (line: string): LauncherMessage => {
+const parseMessage = (line: string): LauncherMessage => {
   try {
     return launcherMessage.parse(JSON.parse(line));
   } catch {
