@@ -369,7 +369,13 @@ const workspaces: Readonly<Record<string, ConcurrentAction>> = {
 
 const states: Readonly<Record<string, ConcurrentAction>> = {
   apply: { weight: 6, done: 200, refused: [404, 409, 503], send: apply },
-  'apply in two steps': { weight: 4, done: 200, refused: [404, 409, 503], send: announce },
+  'apply in two steps': {
+    weight: 4,
+    done: 200,
+    // Between the two steps, another writer can end the access of the caller.
+    refused: [403, 404, 409, 503],
+    send: announce,
+  },
   'announce a state and never upload it': { weight: 4, done: 201, refused: [404, 409], send: announceOnly },
   'upload a file': {
     weight: 3,

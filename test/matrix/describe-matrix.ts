@@ -18,6 +18,7 @@ import {
   type MatrixRow,
 } from './matrix.js';
 import { CALLERS } from './callers.js';
+import { TOKENS_OF_SITE } from './token-owners.js';
 import { logEnd, shownIn, tracesOf, tracesSince, type RecordedTraces } from './trail.js';
 import type { MatrixCallerInWorld, MatrixWorld } from './shared-world.js';
 import { startMatrixWorld } from './world.js';
@@ -89,9 +90,6 @@ const sendToAll = async (row: MatrixRow, world: MatrixWorld): Promise<Outcome> =
   return { answers, traces, returnedTypes };
 };
 
-/** Conditions of tokens that belong to no organization. */
-const OF_SITE: readonly string[] = ['of a user', 'for SCIM'];
-
 /** Returns the successes whose trail entries differ from the row, or that appended no event although they should. */
 const findTrailDifferences = (row: MatrixRow, { traces, returnedTypes }: Outcome): string[] => {
   const { trail = [], inert } = row;
@@ -102,7 +100,8 @@ const findTrailDifferences = (row: MatrixRow, { traces, returnedTypes }: Outcome
     // The trail of an organization does not record reads of tokens of users and for SCIM.
     ...(returnedTypes.get(caller) ?? [])
       .filter(
-        (type) => !OF_SITE.includes(row.condition ?? '') && !entries.some((entry) => entry.startsWith(`${type} `)),
+        (type) =>
+          !TOKENS_OF_SITE.includes(row.condition ?? '') && !entries.some((entry) => entry.startsWith(`${type} `)),
       )
       .map((type) => `${caller}: reads a ${type}, and the trail has no entry`),
   ]);

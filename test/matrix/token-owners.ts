@@ -76,3 +76,6 @@ export const TOKEN_OWNERS: readonly MatrixTokenOwner[] = [
     demands: ['manage-agent-tokens'],
   },
 ];
+
+/** Conditions of tokens that belong to no organization, so that no trail of an organization records them. */
+export const TOKENS_OF_SITE: readonly string[] = ['of a user', 'for SCIM', 'of a pool of the site'];

@@ -20,7 +20,7 @@ import {
   tokensOfOwnTeam,
 } from '../targets.js';
 import { makeSpeculativeRun, type MatrixWorld } from '../shared-world.js';
-import { TOKEN_OWNERS } from '../token-owners.js';
+import { TOKEN_OWNERS, TOKENS_OF_SITE } from '../token-owners.js';
 
 const TEAMS = [
   { when: 'a visible team', about: openTeam, sees: ['read-teams'], tokens: openTeam },
@@ -270,9 +270,6 @@ const runTokens: readonly MatrixRow[] = [
   },
 ];
 
-/** The trails of organizations do not record these tokens. */
-const OF_SITE: readonly string[] = ['of a user', 'for SCIM', 'of a pool of the site'];
-
 /** Access to a token by its id depends on its owner. */
 const tokensById: readonly MatrixRow[] = TOKEN_OWNERS.flatMap(({ condition, of, path, by, demands }): MatrixRow[] => {
   const fresh: MatrixTarget['fresh'] = async (_, world) => {
@@ -287,7 +284,7 @@ const tokensById: readonly MatrixRow[] = TOKEN_OWNERS.flatMap(({ condition, of, 
       about,
       demands,
       status: 200,
-      trail: OF_SITE.includes(condition) ? [] : ['authentication_token show'],
+      trail: TOKENS_OF_SITE.includes(condition) ? [] : ['authentication_token show'],
     },
     {
       route: 'DELETE /authentication-tokens/:id',
