@@ -162,7 +162,7 @@ export const deleteChunks = (phase: string): Sql =>
   sql`delete from runs.log_chunks where phase = ${phase} returning id`;
 
 export const isRunStored = async (database: Database, run: string): Promise<boolean> =>
-  (await database.row<{ id: string }>(sql`select id from runs where id = ${run}`)) !== undefined;
+  (await database.row(sql`select 1 from runs where id = ${run}`)) !== undefined;
 
 /** Returns the status of a run and the fence of its plan; undefined if the run was deleted. */
 export const findPlanOfDocuments = (
