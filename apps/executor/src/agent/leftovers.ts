@@ -1,12 +1,12 @@
 import { readdir, readlink } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { getErrorCode } from '#platform/kernel';
 import { AppliedState } from '../phases/applied-state.js';
 import { finishState, keepState } from '../phases/finish-state.js';
 import type { PhaseDependencies } from '../phases/phase-context.js';
 import { PhaseFolder } from '../phases/phase-folder.js';
 import type { PhaseRecord } from '../phases/phase-record.js';
+import { sendSignal } from '../sandbox/signals.js';
 import { readFolderNames } from '../tools/tool-release.js';
 
 /** How long terraform can take to end after its executor was killed. */
@@ -16,14 +16,6 @@ const POLL_MS = 100;
 const MESSAGE =
   'The executor ended unexpectedly while it applied. It may have changed resources that the state does not contain: compare ' +
   'them before the next run.';
-
-const sendSignal = (pid: number, signal: NodeJS.Signals): void => {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if (getErrorCode(error) !== 'ESRCH') throw error;
-  }
-};
 
 /** Returns the processes that run in a folder. Only Linux can list them; in a sandbox there are none. */
 const listOrphans = async (folder: string): Promise<readonly number[]> => {

@@ -2,7 +2,7 @@ import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { z } from 'zod';
-import { useAddresses } from '../sandbox/network/destinations.js';
+import { toHostAndPort, useAddresses } from '../sandbox/network/destinations.js';
 import { CredentialError } from './credential-settings.js';
 import type { VaultLogin } from './vault-login.js';
 
@@ -81,9 +81,7 @@ export class VaultSessions {
     if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
       throw new CredentialError(`TFC_VAULT_ADDR must be an https:// or http:// address, got ${address}`);
     }
-    const host = url.hostname.replaceAll(/^\[|\]$/g, '');
-    const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
-    const response = await this.findAddresses({ host, port })
+    const response = await this.findAddresses(toHostAndPort(url))
       .then((addresses) => this.exchange(url, useAddresses(addresses), { namespace, authority, token, body }))
       .catch((error: unknown) => {
         throw new CredentialError(`Vault at ${url.origin} cannot be reached: ${(error as Error).message}`);

@@ -33,8 +33,11 @@ type ResolveHost = (host: string) => Promise<readonly string[]>;
 
 const resolveHost: ResolveHost = async (host) => (await lookup(host, { all: true })).map(({ address }) => address);
 
-/** Returns the port of an origin, also if it is the default one. */
-const getPort = ({ port, protocol }: URL): number => Number(port) || (protocol === 'https:' ? 443 : 80);
+/** Returns the host and the port of a URL, also if it is the default one. */
+export const toHostAndPort = ({ hostname, port, protocol }: URL): HostAndPort => ({
+  host: hostname.replaceAll(/^\[|\]$/g, ''),
+  port: Number(port) || (protocol === 'https:' ? 443 : 80),
+});
 
 /** Returns whether the executor has the address: what listens there may trust the machine. */
 const isOwnAddress = (address: string): boolean => {
@@ -56,7 +59,7 @@ export class Destinations {
   constructor(server: URL, permittedHosts: readonly string[], resolve: ResolveHost = resolveHost) {
     const lookups = createLimiter(MAX_LOOKUPS);
     this.resolve = (host) => lookups(() => resolve(host));
-    this.server = { host: server.hostname.replaceAll(/^\[|\]$/g, ''), port: getPort(server) };
+    this.server = toHostAndPort(server);
     this.permitted = new PrivateHosts(permittedHosts);
   }
 

@@ -2,7 +2,13 @@ import { createServer, request, type IncomingHttpHeaders, type IncomingMessage, 
 import { connect, createServer as createSocketServer, type Server, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
 import { createLimiter } from './limiter.js';
-import { RefusedDestination, useAddresses, type HostAndPort, type Destinations } from './destinations.js';
+import {
+  RefusedDestination,
+  toHostAndPort,
+  useAddresses,
+  type HostAndPort,
+  type Destinations,
+} from './destinations.js';
 
 /** Connections of one sandbox. terraform uses fewer than a hundred. */
 const MAX_CONNECTIONS = 1024;
@@ -32,8 +38,8 @@ const parseAuthority = (authority: string): HostAndPort | null => {
 
 const parseTarget = (url: string): (HostAndPort & { readonly path: string }) | null => {
   if (!url.startsWith('http://') || !URL.canParse(url)) return null;
-  const { hostname, port, pathname, search } = new URL(url);
-  return { host: hostname.replaceAll(/^\[|\]$/g, ''), port: Number(port) || 80, path: pathname + search };
+  const target = new URL(url);
+  return { ...toHostAndPort(target), path: target.pathname + target.search };
 };
 
 type ProxyRefusal = { readonly status: number; readonly reason: string };
