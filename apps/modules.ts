@@ -1,5 +1,6 @@
 import { agentsDefinition } from '#organizations/agents';
 import { auditTrailSettingsDefinition, createAuditTrailDefinition, createPruningJob } from '#activity/audit-trail';
+import { auditTrailLogDefinition } from '#activity/audit-trail-log';
 import { backupDefinition, createDeferredDeletionsJob, DeferringBlobs } from '#operations/backup';
 import type { BlobStore } from '#storage/blob-store';
 import type { EncryptionKeys } from '#platform/encryption';
@@ -106,6 +107,7 @@ export const moduleDefinitions: readonly ModuleDefinition[] = [
   liveEventsDefinition,
   stateTopicsDefinition,
   createAuditTrailDefinition(eventRegistry),
+  auditTrailLogDefinition,
 ];
 
 /** Every table that is computed from the log. */

@@ -1,0 +1,1 @@
+export { auditTrailLogDefinition } from './audit-trail-log.module.js';
