@@ -1,0 +1,38 @@
+export { canonicalize } from './canonical-json.js';
+export { formatCheckpoint, parseCheckpoint, type LogCheckpoint } from './checkpoints.js';
+export { computeCommitment, computeLeaf, LEAF_FORMAT, type LeafContent } from './leaves.js';
+export {
+  computeRoot,
+  computeTileRoot,
+  EMPTY_ROOT,
+  hashChildren,
+  hashLeaf,
+  proveConsistency,
+  proveInclusion,
+  verifyConsistency,
+  verifyInclusion,
+  type ConsistencyProof,
+  type HashSource,
+  type InclusionProof,
+} from './merkle-tree.js';
+export {
+  formatNote,
+  NoteError,
+  openNote,
+  signNote,
+  splitNote,
+  type NoteSignature,
+  type NoteSigner,
+  type OpenedNote,
+  type VerifiedSignature,
+} from './notes.js';
+export { EXTRA_MAX, formatProof, parseProof, type ProofFile } from './proof-files.js';
+export { formatTilePath, parseTilePath, TILE_WIDTH, type Tile } from './tile-paths.js';
+export {
+  createSignedBytes,
+  createVerifierKey,
+  formatVerifierKey,
+  KEY_TYPES,
+  parseVerifierKey,
+  type VerifierKey,
+} from './verifier-keys.js';

@@ -1,0 +1,45 @@
+import { hash } from 'node:crypto';
+import { canonicalize } from './canonical-json.js';
+import { canonicalizeMasked } from './masked-json.js';
+
+/** The format of the leaves, which is part of each leaf. */
+export const LEAF_FORMAT = 'cadastre-trail-entry/v1';
+
+/** Bytes of a salt, a commitment, a leaf and a hash. */
+export const DIGEST_BYTES = 32;
+
+/** Returns the commitment to a personal value: SHA-256(salt ‖ canonical JSON). Without the salt, nobody can test a guess. */
+export const computeCommitment = (salt: Uint8Array, value: unknown): Buffer => hashSalted(salt, canonicalize(value));
+
+export type LeafContent = {
+  readonly salt: Uint8Array;
+  readonly entry: unknown;
+  /** JSON pointers of the personal values in the entry, each with the commitment to the value. */
+  readonly commitments: Readonly<Record<string, Uint8Array>>;
+};
+
+/**
+ * Returns the leaf of an entry, 32 bytes. The leaf does not depend on the personal values themselves, which are masked, but on
+ * their commitments, so that it can be computed after a person was forgotten.
+ */
+export const computeLeaf = ({ salt, entry, commitments }: LeafContent): Buffer => {
+  const pointers = Object.keys(commitments);
+  const digests = Object.fromEntries(
+    Object.entries(commitments).map(([pointer, digest]) => {
+      checkLength(digest, `the commitment to ${pointer}`);
+      return [pointer, Buffer.from(digest).toString('base64')];
+    }),
+  );
+  const masked = canonicalizeMasked(entry, pointers);
+  return hashSalted(salt, `{"commitments":${canonicalize(digests)},"entry":${masked},"format":"${LEAF_FORMAT}"}`);
+};
+
+const hashSalted = (salt: Uint8Array, text: string): Buffer => {
+  // Salts of another length would let one text have two meanings.
+  checkLength(salt, 'the salt');
+  return hash('sha256', Buffer.concat([salt, Buffer.from(text)]), 'buffer');
+};
+
+const checkLength = (bytes: Uint8Array, name: string): void => {
+  if (bytes.length !== DIGEST_BYTES) throw new RangeError(`${name} must have 32 bytes, got ${bytes.length}`);
+};

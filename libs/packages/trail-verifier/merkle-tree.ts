@@ -1,0 +1,193 @@
+import { hash } from 'node:crypto';
+
+/* The Merkle tree of RFC 6962 and RFC 9162 with SHA-256. Sizes are up to 2^53 - 1, so no function uses 32-bit operators. */
+
+const HASH_BYTES = 32;
+
+/** The root of a tree without leaves. */
+export const EMPTY_ROOT: Buffer = hash('sha256', '', 'buffer');
+
+/** Returns the hash of the complete subtree of 2^level leaves that begins at leaf index · 2^level. */
+export type HashSource = (level: number, index: number) => Promise<Buffer>;
+
+/** Returns the hash of a leaf with these bytes. */
+export const hashLeaf = (data: Uint8Array): Buffer => hash('sha256', Buffer.concat([LEAF_PREFIX, data]), 'buffer');
+
+const LEAF_PREFIX = Buffer.from([0]);
+
+const children = Buffer.alloc(1 + 2 * HASH_BYTES, 1);
+
+/** Returns the hash of a node above two nodes. */
+export const hashChildren = (left: Uint8Array, right: Uint8Array): Buffer => {
+  if (left.length !== HASH_BYTES || right.length !== HASH_BYTES) throw new RangeError('a hash must have 32 bytes');
+  children.set(left, 1);
+  children.set(right, 1 + HASH_BYTES);
+  return hash('sha256', children, 'buffer');
+};
+
+/** Returns the root of the tree above the hashes of a tile, 1 to 256 of 32 bytes each. */
+export const computeTileRoot = (hashes: Uint8Array): Buffer => {
+  if (hashes.length === 0 || hashes.length % HASH_BYTES !== 0) {
+    throw new RangeError(`a tile must have hashes of 32 bytes, got ${hashes.length} bytes`);
+  }
+  let nodes: Buffer[] = Array.from({ length: hashes.length / HASH_BYTES }, (_, index) =>
+    Buffer.from(hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES)),
+  );
+  while (nodes.length > 1) nodes = hashPairs(nodes);
+  return nodes[0] as Buffer;
+};
+
+/** Returns the level above. A last node without a sibling moves up as it is. */
+const hashPairs = (nodes: readonly Buffer[]): Buffer[] => {
+  const parents: Buffer[] = [];
+  for (let index = 0; index < nodes.length; index += 2) {
+    const [left, right] = [nodes[index] as Buffer, nodes[index + 1]];
+    parents.push(right ? hashChildren(left, right) : left);
+  }
+  return parents;
+};
+
+/** Returns the root of the first `size` leaves. */
+export const computeRoot = async (size: number, source: HashSource): Promise<Buffer> => {
+  checkSize(size, 'size');
+  return size === 0 ? EMPTY_ROOT : computeRange(0, size, source);
+};
+
+/** Returns the inclusion proof of a leaf in the tree of the first `size` leaves, from the sibling of the leaf upwards. */
+export const proveInclusion = async (index: number, size: number, source: HashSource): Promise<readonly Buffer[]> => {
+  checkSize(size, 'size');
+  if (!Number.isSafeInteger(index) || index < 0 || index >= size) {
+    throw new RangeError(`index: must be from 0 to ${size - 1}, got ${index}`);
+  }
+  const ranges: LeafRange[] = [];
+  for (let [start, end] = [0, size]; end - start > 1;) {
+    const middle = start + splitSize(end - start);
+    ranges.push(index < middle ? [middle, end] : [start, middle]);
+    if (index < middle) end = middle;
+    else start = middle;
+  }
+  return computeRanges(ranges.toReversed(), source);
+};
+
+/** Returns the proof that the tree of the first `to` leaves extends the tree of the first `from` leaves. */
+export const proveConsistency = async (from: number, to: number, source: HashSource): Promise<readonly Buffer[]> => {
+  checkSize(to, 'to');
+  if (!Number.isSafeInteger(from) || from < 0 || from > to) {
+    throw new RangeError(`from: must be from 0 to ${to}, got ${from}`);
+  }
+  if (from === 0 || from === to) return [];
+  const ranges: LeafRange[] = [];
+  let [start, end] = [0, to];
+  while (end !== from) {
+    const middle = start + splitSize(end - start);
+    ranges.push(from <= middle ? [middle, end] : [start, middle]);
+    if (from <= middle) end = middle;
+    else start = middle;
+  }
+  // Whoever verifies the proof has the hash of this range if it is the whole earlier tree.
+  if (start > 0) ranges.push([start, end]);
+  return computeRanges(ranges.toReversed(), source);
+};
+
+/** Start and end of a range of leaves; the end is exclusive. */
+type LeafRange = readonly [number, number];
+
+const computeRanges = (ranges: readonly LeafRange[], source: HashSource): Promise<readonly Buffer[]> =>
+  Promise.all(ranges.map(([start, end]) => computeRange(start, end, source)));
+
+/** Returns the hash of a range that begins at a multiple of the largest power of two below its length. */
+const computeRange = async (start: number, end: number, source: HashSource): Promise<Buffer> => {
+  const length = end - start;
+  const half = splitSize(length);
+  if (half * 2 === length || length === 1) return source(Math.log2(length), start / length);
+  const [left, right] = await Promise.all([
+    source(Math.log2(half), start / half),
+    computeRange(start + half, end, source),
+  ]);
+  return hashChildren(left, right);
+};
+
+/** Returns the largest power of two below a size. */
+const splitSize = (size: number): number => {
+  let power = 1;
+  while (power * 2 < size) power *= 2;
+  return power;
+};
+
+const checkSize = (size: number, name: string): void => {
+  if (!Number.isSafeInteger(size) || size < 0) {
+    throw new RangeError(`${name}: must be a whole number from 0 to 2^53 - 1, got ${size}`);
+  }
+};
+
+export type InclusionProof = {
+  readonly index: number;
+  readonly size: number;
+  readonly leafHash: Uint8Array;
+  readonly proof: readonly Uint8Array[];
+  readonly root: Uint8Array;
+};
+
+/** Returns whether a proof shows that the leaf with this hash is in the tree, at this index. */
+export const verifyInclusion = ({ index, size, leafHash, proof, root }: InclusionProof): boolean => {
+  if (!areInOrder(index, size - 1) || !areHashes([leafHash, root, ...proof])) return false;
+  const sides = listSides(index, size - 1, proof.length);
+  return sides !== null && joinSiblings(leafHash, proof, sides).equals(root);
+};
+
+type Side = 'left' | 'right';
+
+/**
+ * Returns on which side of the path from a node to the root each hash of a proof is, or null if the proof of this node has
+ * another number of hashes. The node is at some level of the tree, and `last` is the index of the last node there.
+ */
+const listSides = (node: number, last: number, count: number): readonly Side[] | null => {
+  const sides: Side[] = [];
+  for (; last > 0; [node, last] = [Math.floor(node / 2), Math.floor(last / 2)]) {
+    if (node % 2 === 1) sides.push('left');
+    // The last node moves up as it is while it has no sibling.
+    else if (node < last) sides.push('right');
+  }
+  return sides.length === count ? sides : null;
+};
+
+const joinSiblings = (start: Uint8Array, siblings: readonly Uint8Array[], sides: readonly Side[]): Buffer =>
+  siblings.reduce<Buffer>(
+    (node, sibling, index) => (sides[index] === 'left' ? hashChildren(sibling, node) : hashChildren(node, sibling)),
+    Buffer.from(start),
+  );
+
+export type ConsistencyProof = {
+  readonly from: number;
+  readonly to: number;
+  readonly fromRoot: Uint8Array;
+  readonly toRoot: Uint8Array;
+  readonly proof: readonly Uint8Array[];
+};
+
+/** Returns whether a proof shows that the first `from` leaves of the later tree are the leaves of the earlier tree. */
+export const verifyConsistency = ({ from, to, fromRoot, toRoot, proof }: ConsistencyProof): boolean => {
+  if (!areInOrder(from, to) || !areHashes([fromRoot, toRoot, ...proof])) return false;
+  if (from === to) return proof.length === 0 && Buffer.from(fromRoot).equals(toRoot);
+  // Every tree extends the empty one.
+  if (from === 0) return proof.length === 0 && EMPTY_ROOT.equals(fromRoot);
+  let [node, last] = [from - 1, to - 1];
+  while (node % 2 === 1) [node, last] = [Math.floor(node / 2), Math.floor(last / 2)];
+  // If the earlier tree is complete, its root is the node where the two paths to the roots begin, and the proof omits it.
+  const [start, ...siblings] = node === 0 ? [fromRoot, ...proof] : proof;
+  const sides = listSides(node, last, siblings.length);
+  if (!start || !sides) return false;
+  // What is on the left of the path is in both trees.
+  const shared = siblings.filter((_, index) => sides[index] === 'left');
+  const earlier = joinSiblings(
+    start,
+    shared,
+    sides.filter((side) => side === 'left'),
+  );
+  return earlier.equals(fromRoot) && joinSiblings(start, siblings, sides).equals(toRoot);
+};
+
+const areInOrder = (first: number, second: number): boolean =>
+  Number.isSafeInteger(first) && Number.isSafeInteger(second) && first >= 0 && first <= second;
+
+const areHashes = (hashes: readonly Uint8Array[]): boolean => hashes.every(({ length }) => length === HASH_BYTES);

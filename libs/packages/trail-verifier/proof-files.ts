@@ -1,0 +1,47 @@
+import { decodeBase64, decodeDecimal, decodeDigest } from './strict-base64.js';
+
+/* Files `….tlog-proof` (C2SP tlog-proof), which prove one entry of a log without access to the log. */
+
+const FIRST_LINE = 'c2sp.org/tlog-proof@v1';
+
+/** The lines above the checkpoint: extra data, index and hashes. */
+const PROOF_TEXT = /^c2sp\.org\/tlog-proof@v1\n(?:extra (.*)\n)?index (.*)\n((?:.+\n)*)\n/;
+
+/** The Go library accepts no more bytes of extra data. */
+export const EXTRA_MAX = 65_535;
+
+/** A tree of at most 2^63 leaves has no longer inclusion proofs. */
+const PROOF_MAX = 63;
+
+export type ProofFile = {
+  readonly index: number;
+  /** Inclusion proof, from the sibling of the leaf upwards. */
+  readonly proof: readonly Buffer[];
+  /** The signed note to which the proof refers. */
+  readonly checkpoint: string;
+  /** Bytes that nothing authenticates, such as those that open the leaf. Null if there are none. */
+  readonly extra: Buffer | null;
+};
+
+/** Returns the text of a proof. Throws RangeError for extra data of 64 KiB or more. */
+export const formatProof = ({ index, proof, checkpoint, extra }: ProofFile): string => {
+  if (extra && extra.length > EXTRA_MAX) throw new RangeError(`extra: must have at most ${EXTRA_MAX} bytes`);
+  const extraLines = extra ? [`extra ${extra.toString('base64')}`] : [];
+  const lines = [FIRST_LINE, ...extraLines, `index ${index}`, ...proof.map((hash) => hash.toString('base64'))];
+  return `${lines.join('\n')}\n\n${checkpoint}`;
+};
+
+/** Returns the parts of a proof without verifying them. Throws RangeError for another text. */
+export const parseProof = (text: string): ProofFile => {
+  const [, extraText, indexText = '', hashTexts = ''] = PROOF_TEXT.exec(text) ?? [];
+  const extra = extraText === undefined ? null : decodeBase64(extraText);
+  const index = decodeDecimal(indexText);
+  const proof = hashTexts.split('\n').slice(0, -1).map(decodeDigest);
+  const hasWrongExtra = extraText !== undefined && (extra === null || extra.length > EXTRA_MAX);
+  if (index === null || hasWrongExtra || proof.length > PROOF_MAX || !areAll(proof)) {
+    throw new RangeError(`must be a proof whose first line is ${FIRST_LINE}`);
+  }
+  return { index, proof, checkpoint: text.slice(text.indexOf('\n\n') + 2), extra };
+};
+
+const areAll = (hashes: readonly (Buffer | null)[]): hashes is readonly Buffer[] => !hashes.includes(null);
