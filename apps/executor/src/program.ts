@@ -7,6 +7,7 @@ import { lockWorkFolder } from './agent/work-folder.js';
 import { ExecutorApi } from './api/executor-api.js';
 import { ServerConnection } from './api/server-connection.js';
 import { trustAuthorities } from './authorities.js';
+import { DocumentReader } from './documents/document-reader.js';
 import { EXIT_CODES, ExecutorError } from './executor-error.js';
 import { Destinations } from './sandbox/network/destinations.js';
 import { findSandbox } from './sandbox/find-sandbox.js';
@@ -108,7 +109,7 @@ const runExecutor = async (
   tokenFile: string | undefined,
   logger: Logger,
 ): Promise<void> => {
-  const { server, name, capacity, phases, graceSeconds, diskBytes } = settings;
+  const { server, name, capacity, phases, graceSeconds, diskBytes, memoryBytes } = settings;
   const token = await readPoolToken(tokenFile, process.env);
   const authorities = await trustAuthorities(process.env);
   const sandbox = await chooseSandbox(settings);
@@ -120,6 +121,7 @@ const runExecutor = async (
       sandbox,
       findAddresses: (destination) => destinations.findAddresses(destination),
       tools: createToolFinder({ ...settings, workFolder }, logger),
+      documents: new DocumentReader(memoryBytes),
       keptStates: join(workFolder, 'kept-states'),
       authorities,
       maxBytes: diskBytes,

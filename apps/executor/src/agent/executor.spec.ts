@@ -6,6 +6,7 @@ import { ProtocolServer, refuse } from '../../../../test/support/executor-protoc
 import { waitUntil } from '../../../../test/support/product.js';
 import { ExecutorApi } from '../api/executor-api.js';
 import { ServerConnection } from '../api/server-connection.js';
+import { DocumentReader } from '../documents/document-reader.js';
 import type { PhaseDependencies } from '../phases/phase-context.js';
 import { plainSandbox } from '../sandbox/plain-sandbox.js';
 import { ToolFinder } from '../tools/tool-finder.js';
@@ -18,7 +19,9 @@ state=$PWD/../state/workspaces/live/terraform.tfstate
 case "$1" in
   version) echo '{"terraform_version":"1.11.4"}' ;;
   providers) echo '{"format_version":"1.0","provider_schemas":{}}' ;;
-  show) echo '{"format_version":"1.2","applyable":true,"resource_changes":[{"type":"a","change":{"actions":["create"]}}]}' ;;
+  show) [ "$DO" = nest ] && { head -c 5000000 /dev/zero | tr '\\0' '['; exit 0; }
+    [ "$DO" = fill ] && { printf '{"a":[1'; yes ',{"b":{}}' | head -n 6000000 | tr -d '\\n'; echo ']}'; exit 0; }
+    echo '{"format_version":"1.2","applyable":true,"resource_changes":[{"type":"a","change":{"actions":["create"]}}]}' ;;
   init) echo "init $2" ;;
   plan)
     for option in "$@"; do case $option in -out=*) echo a plan > "\${option#-out=}" ;; esac; done
@@ -31,6 +34,7 @@ case "$1" in
   apply)
     cat made
     if [ "$DO" = link ]; then ln -s "$LINKED" "$state"
+    elif [ "$DO" = damage ]; then printf '{"serial":' > "$state"
     else echo '{"version":4,"serial":1,"lineage":"one","resources":[]}' > "$state"; fi
     [ "$DO" = wait ] && wait_for_interrupt
     [ "$DO" = fail ] && exit 1
@@ -90,6 +94,7 @@ beforeEach(async () => {
     sandbox: plainSandbox,
     findAddresses: () => Promise.reject(new Error('no test needs a cloud')),
     tools: new ToolFinder({ folder: join(folder, 'tools'), mirror: join(folder, 'mirror'), logger: SILENT }),
+    documents: new DocumentReader(256 * 2 ** 20),
     keptStates: join(folder, 'kept-states'),
     authorities: '',
     maxBytes: 10_000_000,
@@ -188,6 +193,24 @@ describe('a plan', () => {
     expect(JSON.parse(line)).toMatchObject({ type: 'diagnostic', diagnostic: { severity: 'error' } });
     expect(line).toContain('The executor cannot get terraform 0.1.2');
   });
+
+  it.each(['nest', 'fill'])(
+    'fails alone if its document cannot be parsed, for example because it needs too much memory: %s',
+    async (behaviour) => {
+      setJob({ DO: behaviour });
+      start('plan');
+      await waitForReports(1);
+      expect(server.reports[0]).toMatchObject({
+        status: 'errored',
+        message: expect.stringContaining('more than 256 MiB of memory'),
+      });
+      setJob();
+      server.phases = ['plan'];
+      server.endWaits();
+      await waitForReports(2);
+      expect(server.reports[1]).toMatchObject({ status: 'planned' });
+    },
+  );
 
   it('interrupts terraform when a user cancels the run', async () => {
     setJob({ DO: 'wait' });
@@ -298,6 +321,16 @@ describe('an apply', () => {
     await waitForReports(2);
     const keptState = join(folder, 'kept-states', `${server.run}-2.tfstate`);
     expect(await readFile(keptState, 'utf8')).toContain('"lineage":"one"');
+  });
+
+  it('keeps a state that cannot be parsed as the errored state', async () => {
+    await apply({ DO: 'damage' });
+    await waitForReports(2);
+    expect(server.erroredStates).toEqual(['{"serial":']);
+    expect(server.reports[1]).toMatchObject({
+      status: 'errored',
+      message: expect.stringContaining('The state file of terraform cannot be read'),
+    });
   });
 
   it('sends no file of the machine if the run replaces its state by a link', async () => {

@@ -58,6 +58,8 @@ const recoverApply = async (
     const applied = new AppliedState({
       folder: folder.space,
       path: folder.stateFile(workspace),
+      copy: folder.stateCopy,
+      documents: dependencies.documents,
       intervalMs: 0,
       upload: async (state) => {
         if (job) await api.uploadState(job['workspace-id'], job['run-token'], state, signal);

@@ -51,7 +51,7 @@ export type PhaseReport = {
 };
 
 export type StateFile = {
-  readonly content: Buffer<ArrayBuffer>;
+  readonly content: Blob;
   readonly serial: number;
   readonly lineage: string;
   readonly md5: string;
@@ -148,7 +148,7 @@ export class ExecutorApi {
   async uploadDocument(
     claimed: ClaimedPhase,
     name: 'json-schema' | 'json-output',
-    content: Buffer<ArrayBuffer>,
+    content: Blob,
     signal: AbortSignal,
   ): Promise<void> {
     const path = `${toPhasePath(claimed)}/${name}?fence=${claimed.fence}`;
@@ -161,7 +161,7 @@ export class ExecutorApi {
   }
 
   /** Stores a state that the workspace did not accept. */
-  async uploadErroredState(claimed: ClaimedPhase, state: Buffer<ArrayBuffer>, signal: AbortSignal): Promise<void> {
+  async uploadErroredState(claimed: ClaimedPhase, state: Blob, signal: AbortSignal): Promise<void> {
     const path = `${toPhasePath(claimed)}/errored-state?fence=${claimed.fence}`;
     await this.connection.put(path, this.token, state, { signal });
   }

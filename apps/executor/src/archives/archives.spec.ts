@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createReadStream } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pack, type Headers } from 'tar-stream';
-import { findWorkingDirectory, readContainedFile } from './contained-files.js';
+import { copyContainedFile, findWorkingDirectory } from './contained-files.js';
 import { packArchive } from './pack-archive.js';
 import { isInsideLink, normalizeEntryPath, unpackArchive } from './unpack-archive.js';
 
@@ -137,10 +138,13 @@ describe('packing', () => {
 });
 
 describe('files of a run', () => {
-  it('are read if they are in the folder', async () => {
+  it('are copied if they are in the folder', async () => {
     await writeFile(join(target, 'state'), '{}');
-    expect(String(await readContainedFile(target, join(target, 'state'), 10))).toBe('{}');
-    expect(await readContainedFile(target, join(target, 'missing'), 10)).toBeNull();
+    const copy = join(folder, 'copy');
+    const md5 = createHash('md5').update('{}').digest('hex');
+    expect(await copyContainedFile(target, join(target, 'state'), copy, 10)).toBe(md5);
+    expect(await readFile(copy, 'utf8')).toBe('{}');
+    expect(await copyContainedFile(target, join(target, 'missing'), copy, 10)).toBeNull();
   });
 
   it('are refused if they are links, in a linked folder, no files, or too large', async () => {
@@ -148,7 +152,7 @@ describe('files of a run', () => {
     await symlink(join(folder, 'secret'), join(target, 'link'));
     await symlink(folder, join(target, 'elsewhere'));
     await writeFile(join(target, 'large'), 'x'.repeat(11));
-    const read = (name: string) => readContainedFile(target, join(target, name), 10);
+    const read = (name: string) => copyContainedFile(target, join(target, name), join(folder, 'copy'), 10);
     await expect(read('link')).rejects.toThrow('link is a link');
     await expect(read('elsewhere/secret')).rejects.toThrow('not a file of the run');
     await expect(read('large')).rejects.toThrow('at most 10');

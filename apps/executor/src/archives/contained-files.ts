@@ -1,6 +1,8 @@
-import { constants } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { constants, createWriteStream } from 'node:fs';
 import { lstat, open, readlink, realpath, type FileHandle } from 'node:fs/promises';
 import { join, relative, sep, isAbsolute } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { getErrorCode } from '#platform/kernel';
 import { RunError } from '../executor-error.js';
 
@@ -29,12 +31,13 @@ const openContainedFile = async (folder: string, path: string): Promise<FileHand
   }
 };
 
-/** Reads a file that code of a run may have written. Resolves to null if it does not exist. */
-export const readContainedFile = async (
+/** Copies a file that code of a run may have written. Resolves to its MD5 hash, and to null if it does not exist. */
+export const copyContainedFile = async (
   folder: string,
   path: string,
+  target: string,
   maxBytes: number,
-): Promise<Buffer<ArrayBuffer> | null> => {
+): Promise<string | null> => {
   let file: FileHandle;
   try {
     file = await openContainedFile(folder, path);
@@ -47,7 +50,17 @@ export const readContainedFile = async (
     const { size } = await file.stat();
     if (size > maxBytes)
       throw new RunError(`${relative(folder, path)} has ${size} bytes, at most ${maxBytes} are accepted`);
-    return await file.readFile();
+    const hash = createHash('md5');
+    // The file can grow meanwhile.
+    const content = file.createReadStream({ end: maxBytes - 1, autoClose: false });
+    const update = async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        yield chunk;
+      }
+    };
+    await pipeline(content, update, createWriteStream(target, { mode: 0o600 }));
+    return hash.digest('hex');
   } finally {
     await file.close();
   }

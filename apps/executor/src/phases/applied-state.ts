@@ -1,30 +1,20 @@
-import { createHash } from 'node:crypto';
+import { openAsBlob } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
 import type { Logger } from '#platform/kernel';
 import type { StateFile } from '../api/executor-api.js';
-import { readContainedFile } from '../archives/contained-files.js';
-import { RunError } from '../executor-error.js';
+import { copyContainedFile } from '../archives/contained-files.js';
+import type { DocumentReader } from '../documents/document-reader.js';
 
 /** Bytes of a state file. */
 const MAX_STATE_BYTES = 256 * 1024 * 1024;
-
-const stateFile = z.object({ serial: z.int().min(0), lineage: z.string().min(1) });
-
-/** Returns null if terraform was writing the file. */
-const parseState = (content: Buffer<ArrayBuffer>): StateFile | null => {
-  try {
-    const { serial, lineage } = stateFile.parse(JSON.parse(content.toString()));
-    return { content, serial, lineage, md5: createHash('md5').update(content).digest('hex') };
-  } catch {
-    return null;
-  }
-};
 
 type AppliedStateOptions = {
   /** What the run can write. */
   readonly folder: string;
   readonly path: string;
+  /** Where the executor copies the state before it reads it. */
+  readonly copy: string;
+  readonly documents: DocumentReader;
   readonly intervalMs: number;
   readonly upload: (state: StateFile) => Promise<void>;
   readonly logger: Logger;
@@ -32,13 +22,14 @@ type AppliedStateOptions = {
 
 /** Uploads the state while an apply changes it, as it is on the disk. */
 export class AppliedState {
-  private uploaded: Buffer | null = null;
+  /** The MD5 hash of the state that the server has. */
+  private uploaded: string | null = null;
 
   constructor(private readonly options: AppliedStateOptions) {}
 
   /** Remembers the state before the apply, which the server has. */
   async start(): Promise<void> {
-    this.uploaded = await this.read();
+    this.uploaded = await this.copyState();
   }
 
   /** Uploads each change until the signal aborts. A failure is left to `finish`. */
@@ -48,38 +39,36 @@ export class AppliedState {
       await sleep(intervalMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       try {
-        await this.uploadIfChanged();
+        await this.uploadIfChanged(signal);
       } catch (error) {
-        logger.warn({ err: error }, 'intermediate state not uploaded');
+        if (!signal.aborted) logger.warn({ err: error }, 'intermediate state not uploaded');
       }
     }
   }
 
   /** Uploads the last state. Rejects if the server refuses it. */
   async finish(): Promise<void> {
-    const content = await this.readUnsaved();
-    if (content === null) return;
-    const state = parseState(content);
-    if (state === null) throw new RunError('The state file of terraform is damaged.');
-    await this.options.upload(state);
-    this.uploaded = content;
+    await this.uploadIfChanged(new AbortController().signal);
   }
 
-  /** Resolves to the state that the server does not have; to null if it has the state on the disk. */
-  async readUnsaved(): Promise<Buffer<ArrayBuffer> | null> {
-    const content = await this.read();
-    return content === null || this.uploaded?.equals(content) ? null : content;
+  /** Resolves to the file of the state that the server does not have; to null if it has the state on the disk. */
+  async readUnsaved(): Promise<string | null> {
+    const md5 = await this.copyState();
+    return md5 === null || md5 === this.uploaded ? null : this.options.copy;
   }
 
-  private read(): Promise<Buffer<ArrayBuffer> | null> {
-    return readContainedFile(this.options.folder, this.options.path, MAX_STATE_BYTES);
+  private copyState(): Promise<string | null> {
+    const { folder, path, copy } = this.options;
+    return copyContainedFile(folder, path, copy, MAX_STATE_BYTES);
   }
 
-  private async uploadIfChanged(): Promise<void> {
-    const content = await this.readUnsaved();
-    const state = content && parseState(content);
-    if (!state) return;
-    await this.options.upload(state);
-    this.uploaded = content;
+  private async uploadIfChanged(signal: AbortSignal): Promise<void> {
+    const { copy, documents, upload } = this.options;
+    const md5 = await this.copyState();
+    if (md5 === null || md5 === this.uploaded) return;
+    // While terraform writes the file, it is not valid.
+    const { serial, lineage } = await documents.read({ type: 'ReadState', state: copy }, signal);
+    await upload({ content: await openAsBlob(copy), serial, lineage, md5 });
+    this.uploaded = md5;
   }
 }

@@ -63,10 +63,12 @@ const installProviders = async (context: PhaseContext, { runner, environment }: 
   }
 };
 
-const createAppliedState = ({ api, job, folder, stop, logger }: PhaseContext): AppliedState =>
+const createAppliedState = ({ api, job, folder, documents, stop, logger }: PhaseContext): AppliedState =>
   new AppliedState({
     folder: folder.space,
     path: folder.stateFile(job['workspace-name']),
+    copy: folder.stateCopy,
+    documents,
     intervalMs: job['snapshot-interval-seconds'] * 1_000,
     upload: (state) => api.uploadState(job['workspace-id'], job['run-token'], state, stop.signal),
     logger,

@@ -1,3 +1,5 @@
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
 import { RunError } from '../executor-error.js';
 import type { Sandbox, SandboxExit, SandboxMount } from '../sandbox/sandbox.js';
 import type { IacTool } from '../tools/tool-finder.js';
@@ -5,7 +7,7 @@ import type { PhaseStop } from './phase-stop.js';
 
 /** Bytes of a document that a command prints, such as the schemas of its providers. */
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
-const MAX_ERROR_LENGTH = 4_000;
+const MAX_ERROR_BYTES = 4_000;
 
 /** A command of terraform. */
 export type ToolCommand = {
@@ -57,21 +59,28 @@ export class CommandRunner {
     return exit;
   }
 
-  /** Runs a command that prints a document. Rejects with a `RunError` if it fails. */
-  async capture(command: ToolCommand): Promise<Buffer> {
+  /** Writes the document that a command prints to a new file. Rejects with a `RunError` if the command fails. */
+  async capture(command: ToolCommand, path: string): Promise<void> {
     const { stop } = this.options;
     stop.throwIfRequested();
     const process = await this.start(command);
-    const output = collect(process.stdout, MAX_DOCUMENT_BYTES, () => process.kill());
-    const errors = collect(process.stderr, MAX_DOCUMENT_BYTES, () => process.kill());
-    const [exit, document, messages] = await stop.supervise(process, Promise.all([process.exit, output, errors]));
+    const limited = limitBytes(process.stdout, MAX_DOCUMENT_BYTES);
+    const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+    const written = pipeline(limited, file).then(
+      () => null,
+      (error: Error) => {
+        process.kill();
+        return error;
+      },
+    );
+    const work = Promise.all([process.exit, written, readBeginning(process.stderr)]);
+    const [exit, failure, messages] = await stop.supervise(process, work);
     stop.throwIfRequested();
     this.throwIfExceeded(command, exit);
-    if (document === null)
+    if (failure instanceof TooManyBytesError)
       throw new RunError(`${this.describe(command)} prints more than ${MAX_DOCUMENT_BYTES} bytes.`);
-    if (exit.code === 0) return document;
-    const text = messages?.toString().slice(0, MAX_ERROR_LENGTH) ?? '';
-    throw new RunError(`${this.describe(command)} failed: ${text}`);
+    if (failure !== null) throw failure;
+    if (exit.code !== 0) throw new RunError(`${this.describe(command)} failed: ${messages}`);
   }
 
   /** Returns the command as people write it, such as `terraform show`. */
@@ -96,18 +105,21 @@ export class CommandRunner {
   }
 }
 
-/** Resolves to null, and calls back, if there are more bytes. */
-const collect = async (
-  stream: AsyncIterable<Buffer>,
-  maxBytes: number,
-  exceeded: () => void,
-): Promise<Buffer | null> => {
-  const chunks: Buffer[] = [];
+class TooManyBytesError extends Error {}
+
+async function* limitBytes(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const chunk of stream) {
     bytes += chunk.length;
-    if (bytes <= maxBytes) chunks.push(chunk);
-    else exceeded();
+    if (bytes > maxBytes) throw new TooManyBytesError();
+    yield chunk;
   }
-  return bytes <= maxBytes ? Buffer.concat(chunks) : null;
+}
+
+/** Reads a stream to its end, and returns the first part as text. */
+const readBeginning = async (stream: AsyncIterable<Buffer>): Promise<string> => {
+  let beginning = Buffer.alloc(0);
+  for await (const chunk of stream)
+    if (beginning.length < MAX_ERROR_BYTES) beginning = Buffer.concat([beginning, chunk]).subarray(0, MAX_ERROR_BYTES);
+  return beginning.toString();
 };

@@ -1,4 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { openAsBlob } from 'node:fs';
+import { chmod, copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RefusedRequestError } from '../api/server-connection.js';
 import { RunError } from '../executor-error.js';
@@ -10,17 +11,15 @@ const UPLOAD_MS = 60_000;
 
 type StateKeeper = Pick<PhaseContext, 'api' | 'claimed' | 'logger' | 'keptStates'>;
 
-/** Stores a state that the workspace does not accept: with the apply, or on the disk of the executor. */
-export const keepState = async (
-  { api, claimed, logger, keptStates }: StateKeeper,
-  state: Buffer<ArrayBuffer>,
-): Promise<void> => {
+/** Stores the file of a state that the workspace does not accept: with the apply, or on the disk of the executor. */
+export const keepState = async ({ api, claimed, logger, keptStates }: StateKeeper, state: string): Promise<void> => {
   try {
-    await api.uploadErroredState(claimed, state, AbortSignal.timeout(UPLOAD_MS));
+    await api.uploadErroredState(claimed, await openAsBlob(state), AbortSignal.timeout(UPLOAD_MS));
   } catch (error) {
     const path = join(keptStates, `${claimed.run}-${claimed.fence}.tfstate`);
     await mkdir(keptStates, { recursive: true, mode: 0o700 });
-    await writeFile(path, state, { mode: 0o600 });
+    await copyFile(state, path);
+    await chmod(path, 0o600);
     logger.warn(
       { err: error, run: claimed.run, path },
       'the server does not accept the state of an apply, which is kept here',

@@ -4,6 +4,7 @@ import type { Logger } from '#platform/kernel';
 import type { ClaimedPhase, ExecutorApi, PhaseReport } from '../api/executor-api.js';
 import type { PhaseJob } from '../api/phase-job.js';
 import type { FindAddresses } from '../credentials/vault-sessions.js';
+import type { DocumentReader } from '../documents/document-reader.js';
 import { findWorkingDirectory } from '../archives/contained-files.js';
 import { RunError } from '../executor-error.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
@@ -22,6 +23,7 @@ export type PhaseDependencies = {
   /** Refuses hosts that runs must not reach. */
   readonly findAddresses: FindAddresses;
   readonly tools: ToolFinder;
+  readonly documents: DocumentReader;
   /** The folder of states that the server did not accept. */
   readonly keptStates: string;
   /** Certificates that commands trust. */

@@ -26,6 +26,8 @@ export class PhaseFolder {
   readonly tree: string;
   readonly plan: string;
   readonly log: string;
+  /** A copy of the state, which commands cannot change. */
+  readonly stateCopy: string;
   private readonly record: string;
 
   constructor(readonly root: string) {
@@ -34,6 +36,7 @@ export class PhaseFolder {
     this.tree = join(this.space, 'tree');
     this.plan = join(this.space, 'plan', 'tfplan');
     this.log = join(root, 'log');
+    this.stateCopy = join(root, 'state-copy');
     this.record = join(root, 'phase.json');
   }
 

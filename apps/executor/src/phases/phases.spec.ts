@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { phaseJob, type PhaseJob } from '../api/phase-job.js';
 import { buildEnvironment, listParallelismOptions, withoutToolOptions, withoutUpgrades } from './environment.js';
 import { listPlanOptions } from './plan-phase.js';
-import { reduceSchemas } from './used-schemas.js';
+import { reduceSchemas } from '../documents/used-schemas.js';
 import { renderVariableFiles } from './variable-files.js';
 
 const makeJob = (attributes: object = {}): PhaseJob =>

@@ -1,11 +1,9 @@
 import { access, mkdir, rm, writeFile } from 'node:fs/promises';
 import { createReadStream, openAsBlob } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { packArchive } from '../archives/pack-archive.js';
 import { unpackArchive } from '../archives/unpack-archive.js';
-import { countPlannedChanges, hasPlannedChanges } from '../output/change-counts.js';
+import type { DocumentResult } from '../documents/document-task.js';
 import type { PhaseJob } from '../api/phase-job.js';
 import { listParallelismOptions, withoutToolOptions } from './environment.js';
 import { prepareBackend } from './phase-folder.js';
@@ -18,12 +16,9 @@ import {
   type RunTool,
 } from './phase-context.js';
 import { getReleasePlatform } from '../tools/tool-release.js';
-import { listDeclaredVariables, RECORD_NAME, type RunRecord } from './run-record.js';
-import { reduceSchemas } from './used-schemas.js';
+import { RECORD_NAME, type RunRecord } from './run-record.js';
 
-const compress = promisify(gzip);
-
-type ShownPlan = Parameters<typeof hasPlannedChanges>[0] & Parameters<typeof listDeclaredVariables>[0];
+type ReadPlan = DocumentResult<'ReadPlan'>;
 
 /** Returns the options of `terraform plan` for the options of a run. */
 export const listPlanOptions = (job: PhaseJob, generatedFile: string): readonly string[] => [
@@ -63,20 +58,31 @@ const hasFile = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Uploads the documents of the plan. Resolves to the plan as JSON. */
+/** Uploads the documents of the plan. Resolves to what the executor needs of them. */
 const uploadDocuments = async (
-  { api, claimed, stop }: PhaseContext,
+  { api, claimed, documents, folder, job, stop }: PhaseContext,
   { runner, environment }: RunTool,
-  plan: string,
-): Promise<ShownPlan> => {
+  planFile: string,
+): Promise<ReadPlan> => {
   const plain = withoutToolOptions(environment);
-  const schemas = await runner.capture({ parameters: ['providers', 'schema', '-json'], environment: plain });
-  const document = await runner.capture({ parameters: ['show', '-json', plan], environment: plain });
-  const parsed = JSON.parse(document.toString()) as ShownPlan & Readonly<Record<string, unknown>>;
-  const reduced = reduceSchemas(JSON.parse(schemas.toString()) as Readonly<Record<string, unknown>>, parsed);
-  await api.uploadDocument(claimed, 'json-schema', await compress(JSON.stringify(reduced)), stop.signal);
-  await api.uploadDocument(claimed, 'json-output', await compress(document), stop.signal);
-  return parsed;
+  const locate = (name: string): string => join(folder.root, name);
+  const [schemas, plan] = [locate('json-schema'), locate('json-output')];
+  const [compressedSchemas, compressedPlan] = [locate('json-schema.gz'), locate('json-output.gz')];
+  await runner.capture({ parameters: ['providers', 'schema', '-json'], environment: plain }, schemas);
+  await runner.capture({ parameters: ['show', '-json', planFile], environment: plain }, plan);
+  const task = {
+    type: 'ReadPlan',
+    plan,
+    schemas,
+    compressedPlan,
+    compressedSchemas,
+    isRefreshOnly: job['refresh-only'],
+    variables: job.variables.map(({ key }) => key),
+  } as const;
+  const result = await documents.read(task, stop.signal);
+  await api.uploadDocument(claimed, 'json-schema', await openAsBlob(compressedSchemas), stop.signal);
+  await api.uploadDocument(claimed, 'json-output', await openAsBlob(compressedPlan), stop.signal);
+  return result;
 };
 
 const PROVIDERS = /(?:^|\/)\.terraform\/providers$/;
@@ -95,17 +101,14 @@ const uploadPlanFile = async ({ api, claimed, folder, stop }: PhaseContext, reco
   await api.uploadPlanFile(claimed, await openAsBlob(archive), stop.signal);
 };
 
-const toReport = (plan: ShownPlan, isRefreshOnly: boolean): PhaseEnd => {
-  const { additions, changes, destructions, imports } = countPlannedChanges(plan);
-  return {
-    status: 'planned',
-    'has-changes': hasPlannedChanges(plan, isRefreshOnly),
-    'resource-additions': additions,
-    'resource-changes': changes,
-    'resource-destructions': destructions,
-    'resource-imports': imports,
-  };
-};
+const toReport = ({ counts, hasChanges }: ReadPlan): PhaseEnd => ({
+  status: 'planned',
+  'has-changes': hasChanges,
+  'resource-additions': counts.additions,
+  'resource-changes': counts.changes,
+  'resource-destructions': counts.destructions,
+  'resource-imports': counts.imports,
+});
 
 /** Plans a run. Resolves to the report of a plan that succeeded. */
 export const executePlan = async (context: PhaseContext): Promise<PhaseEnd> => {
@@ -130,9 +133,9 @@ export const executePlan = async (context: PhaseContext): Promise<PhaseEnd> => {
   }
   const plan = await uploadDocuments(context, prepared, sandboxed.plan);
   if (!claimed.isPlanOnly) {
-    const declared = listDeclaredVariables(plan);
+    const declared = new Set(plan.declaredVariables);
     const variables = job.variables.filter(({ key }) => declared.has(key));
     await uploadPlanFile(context, { tool: tool.name, version: tool.version, space: sandboxed.space, variables });
   }
-  return toReport(plan, job['refresh-only']);
+  return toReport(plan);
 };

@@ -16,11 +16,3 @@ export type RunRecord = z.output<typeof runRecord>;
 export const RECORD_NAME = 'run.json';
 
 export const parseRunRecord = (text: string): RunRecord => runRecord.parse(JSON.parse(text));
-
-type Configuration = {
-  readonly configuration?: { readonly root_module?: { readonly variables?: Readonly<Record<string, unknown>> } };
-};
-
-/** Returns the names of the variables that the configuration of a plan declares. */
-export const listDeclaredVariables = ({ configuration }: Configuration): ReadonlySet<string> =>
-  new Set(Object.keys(configuration?.root_module?.variables ?? {}));

@@ -1,0 +1,29 @@
+import type { ChangeCounts } from '../output/change-counts.js';
+
+/** A document to parse, by the path of its file. */
+export type DocumentTask =
+  | {
+      readonly type: 'ReadPlan';
+      /** What `terraform show -json` and `terraform providers schema -json` have printed. */
+      readonly plan: string;
+      readonly schemas: string;
+      /** Where the compressed plan and the compressed schemas of its types are written. */
+      readonly compressedPlan: string;
+      readonly compressedSchemas: string;
+      readonly isRefreshOnly: boolean;
+      /** The names of the variables that have values. */
+      readonly variables: readonly string[];
+    }
+  | { readonly type: 'ReadState'; readonly state: string };
+
+type DocumentResults = {
+  readonly ReadPlan: {
+    readonly counts: ChangeCounts;
+    readonly hasChanges: boolean;
+    /** The variables of the task that the configuration declares. */
+    readonly declaredVariables: readonly string[];
+  };
+  readonly ReadState: { readonly serial: number; readonly lineage: string };
+};
+
+export type DocumentResult<Type extends DocumentTask['type']> = DocumentResults[Type];
