@@ -37,6 +37,11 @@ case "$1" in
     elif [ "$DO" = damage ]; then printf '{"serial":' > "$state"
     else echo '{"version":4,"serial":1,"lineage":"one","resources":[]}' > "$state"; fi
     [ "$DO" = wait ] && wait_for_interrupt
+    if [ "$DO" = save ]; then
+      final='{"serial":2,"lineage":"one"}'
+      trap 'echo "$final" > "$state"; exit 1' INT
+      echo waiting; while :; do sleep 0.05; done
+    fi
     [ "$DO" = fail ] && exit 1
     echo 'Apply complete! Resources: 1 added, 0 changed, 0 destroyed.' ;;
 esac
@@ -339,6 +344,24 @@ describe('an apply', () => {
     await waitForReports(2);
     expect(server.reports[1]).toMatchObject({ status: 'errored' });
     expect([server.states, server.erroredStates]).toEqual([[], []]);
+  });
+
+  it('ends by itself when its lease is lost, and its last state is the errored state', async () => {
+    await plan();
+    setJob({ DO: 'save' });
+    let isLost = false;
+    server.routes[`POST /api/v2/runs/${server.run}/actions/renew-lease`] = async () => {
+      await waitUntil(() => isLost, 'the lease is lost');
+      return refuse(409, 'The lease has ended');
+    };
+    server.phases = ['apply'];
+    server.endWaits();
+    await waitForOutput('waiting');
+    isLost = true;
+    await waitUntil(() => server.erroredStates.length > 0, 'the state is stored');
+    expect(server.erroredStates).toEqual(['{"serial":2,"lineage":"one"}\n']);
+    await finish();
+    expect([server.states, server.reports.length]).toEqual([[], 1]);
   });
 
   it('fails with its state stored if the executor is stopped at once', async () => {

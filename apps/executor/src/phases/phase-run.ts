@@ -16,8 +16,11 @@ import { executePlan } from './plan-phase.js';
 import { PhaseStop, PhaseStoppedError, type StopReason } from './phase-stop.js';
 import { RunLog } from './run-log.js';
 
-/** How long terraform can take to stop after a SIGINT. An apply waits for the resources that it is changing. */
-const GRACE_MS = { plan: 10_000, apply: 600_000 } as const;
+/** An apply waits for the resources that it is changing. A plan that nobody needs any longer has nothing to lose. */
+const GRACES = {
+  plan: { usual: 10_000, leaseLost: 0 },
+  apply: { usual: 600_000, leaseLost: 60_000 },
+} as const;
 /** The lease lasts a minute from each renewal. */
 const RENEWAL_SECONDS = 20;
 const RENEWAL_PAUSE_MS = 5_000;
@@ -69,7 +72,7 @@ export class PhaseRun {
     readonly claimed: ClaimedPhase,
     private readonly folder: PhaseFolder,
   ) {
-    this.stop = new PhaseStop(GRACE_MS[claimed.phase]);
+    this.stop = new PhaseStop(GRACES[claimed.phase]);
   }
 
   /** Stops the phase because the executor stops. */
@@ -145,7 +148,9 @@ export class PhaseRun {
     const limit = job['time-limit-seconds'];
     const timer = setTimeout(() => this.stop.request('time-limit'), limit * 1_000);
     const getSecondsLeft = (): number =>
-      Math.max(1, limit - (performance.now() - began) / 1_000) + GRACE_MS[this.claimed.phase] / 1_000 + EXTRA_SECONDS;
+      Math.max(1, limit - (performance.now() - began) / 1_000) +
+      GRACES[this.claimed.phase].usual / 1_000 +
+      EXTRA_SECONDS;
     // Uploads that never succeed must not hold the lock of the workspace.
     const lastTimer = setTimeout(() => this.stop.request('lease-lost'), getSecondsLeft() * 1_000);
     try {

@@ -15,9 +15,16 @@ export class PhaseStoppedError extends Error {
   }
 }
 
+/** How long commands can take to end after a SIGINT. */
+type Graces = {
+  readonly usual: number;
+  /** After a lost lease, another run can use the workspace. */
+  readonly leaseLost: number;
+};
+
 /**
- * Stops the commands of a phase: terraform gets one SIGINT, and after the grace time everything is killed. Whatever
- * reason comes first counts, except that a lost lease kills at once.
+ * Stops the commands of a phase: terraform gets one SIGINT, and after the grace time everything is killed. The first reason counts,
+ * except that a lost lease replaces each other one.
  */
 export class PhaseStop {
   private currentReason: StopReason | null = null;
@@ -25,7 +32,7 @@ export class PhaseStop {
   private timer: NodeJS.Timeout | null = null;
   private readonly controller = new AbortController();
 
-  constructor(private readonly graceMs: number) {}
+  constructor(private readonly graces: Graces) {}
 
   get reason(): StopReason | null {
     return this.currentReason;
@@ -37,15 +44,10 @@ export class PhaseStop {
   }
 
   request(reason: StopReason): void {
-    if (reason === 'lease-lost') {
-      this.currentReason = reason;
-      this.controller.abort(new PhaseStoppedError(reason));
-      this.process?.kill();
-      return;
-    }
-    if (this.currentReason !== null) return;
+    if (this.currentReason === 'lease-lost' || (this.currentReason !== null && reason !== 'lease-lost')) return;
     this.currentReason = reason;
     this.interrupt();
+    if (reason === 'lease-lost') this.controller.abort(new PhaseStoppedError(reason));
   }
 
   /** Throws if the phase was stopped. */
@@ -56,12 +58,11 @@ export class PhaseStop {
   /** Waits for a command, which a stop interrupts. */
   async supervise<T>(process: SandboxedProcess, work: Promise<T>): Promise<T> {
     this.process = process;
-    if (this.currentReason === 'lease-lost') process.kill();
-    else if (this.currentReason !== null) this.interrupt();
+    if (this.currentReason !== null) this.interrupt();
     try {
       return await work;
     } finally {
-      if (this.timer) clearTimeout(this.timer);
+      this.clearTimer();
       this.process = null;
     }
   }
@@ -69,7 +70,15 @@ export class PhaseStop {
   private interrupt(): void {
     const { process } = this;
     if (!process) return;
+    const grace = this.currentReason === 'lease-lost' ? this.graces.leaseLost : this.graces.usual;
+    if (grace === 0) return process.kill();
     process.interrupt();
-    this.timer = setTimeout(() => process.kill(), this.graceMs);
+    this.clearTimer();
+    this.timer = setTimeout(() => process.kill(), grace);
+  }
+
+  private clearTimer(): void {
+    if (this.timer) clearTimeout(this.timer);
+    this.timer = null;
   }
 }
