@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { pino, stdTimeFunctions } from 'pino';
@@ -66,12 +67,16 @@ const listenForStop = (logger: Logger): StopSignals => {
 const PROCESSES_OF_A_RUN = 4_096;
 /** Of `/tmp` and the home folder in a sandbox. Terraform uses the disk for its temporary files. */
 const TEMPORARY_BYTES = 512 * 1024 * 1024;
+/** For states and logs that wait for the server. */
+const FREE_BYTES = 256 * 1024 * 1024;
 
 const chooseSandbox = async ({
   sandboxMode: mode,
   server,
   memoryBytes,
   diskBytes,
+  processors,
+  capacity,
   permittedHosts,
 }: ExecutorSettings) => {
   const limits = {
@@ -79,11 +84,12 @@ const chooseSandbox = async ({
     diskBytes,
     processes: PROCESSES_OF_A_RUN,
     temporaryBytes: TEMPORARY_BYTES,
-    processors: null,
+    freeBytes: FREE_BYTES,
+    processors: processors ?? Math.max(1, availableParallelism() / capacity),
   };
   const choice = await findSandbox({ mode, limits, server, permittedHosts });
   if ('problem' in choice) throw new ExecutorError('sandbox', choice.problem);
-  return choice.sandbox;
+  return { ...choice, processors: limits.processors };
 };
 
 const createToolFinder = ({ workFolder, toolMirror: mirror }: ExecutorSettings, logger: Logger): ToolFinder =>
@@ -91,7 +97,7 @@ const createToolFinder = ({ workFolder, toolMirror: mirror }: ExecutorSettings, 
 
 /** Prints what the executor would use. */
 const check = async (settings: ExecutorSettings, logger: Logger): Promise<void> => {
-  const sandbox = await chooseSandbox(settings);
+  const { sandbox, processors, limitsProcessors } = await chooseSandbox(settings);
   const tools = await createToolFinder(settings, logger).listInstalled();
   const names = tools.map(({ name, version, path }) => `${name} ${version} (${path})`);
   const lines = [
@@ -99,6 +105,7 @@ const check = async (settings: ExecutorSettings, logger: Logger): Promise<void> 
     `Installed: ${names.join(', ') || 'neither terraform nor tofu'}`,
     `Other versions: ${settings.toolMirror}`,
     `Phases at a time: ${settings.capacity}`,
+    `Processors of a run: ${limitsProcessors ? processors : 'not limited, because no control groups are delegated'}`,
     `Work folder: ${settings.workFolder}`,
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
@@ -112,7 +119,7 @@ const runExecutor = async (
   const { server, name, capacity, phases, graceSeconds, diskBytes, memoryBytes } = settings;
   const token = await readPoolToken(tokenFile, process.env);
   const authorities = await trustAuthorities(process.env);
-  const sandbox = await chooseSandbox(settings);
+  const { sandbox } = await chooseSandbox(settings);
   const workFolder = await lockWorkFolder(settings.workFolder);
   const destinations = new Destinations(server, settings.permittedHosts);
   const executor = new Executor(
@@ -163,6 +170,11 @@ const OPTIONS: readonly Option[] = [
   ),
   option('--memory-mib <number>', 'memory of a run', 'CADASTRE_EXECUTOR_MEMORY_MIB').default('4096'),
   option('--disk-mib <number>', 'disk space of a run', 'CADASTRE_EXECUTOR_DISK_MIB').default('10240'),
+  option(
+    '--processors <number>',
+    'processors of a run (default: those of the machine, divided by the capacity)',
+    'CADASTRE_EXECUTOR_PROCESSORS',
+  ),
   option(
     '--permitted-hosts <list>',
     'local hosts, addresses and networks that runs can reach',

@@ -20,6 +20,7 @@ export type ExecutorCommandOptions = {
   readonly sandbox: string;
   readonly memoryMib: string;
   readonly diskMib: string;
+  readonly processors?: string;
   readonly permittedHosts: string;
   readonly grace: string;
   readonly check?: boolean;
@@ -35,6 +36,8 @@ export type ExecutorSettings = {
   readonly sandboxMode: 'on' | 'off';
   readonly memoryBytes: number;
   readonly diskBytes: number;
+  /** Null: an equal part of those of the machine. */
+  readonly processors: number | null;
   readonly permittedHosts: readonly string[];
   readonly graceSeconds: number;
 };
@@ -64,6 +67,13 @@ const parseNumber = (option: string, text: string, [least, most]: readonly [numb
   throw createUsageError(`${option}: must be a whole number from ${least} to ${most}, got ${text}`);
 };
 
+const parseProcessors = (text: string | undefined): number | null => {
+  if (text === undefined) return null;
+  const number = /^\d{1,4}(\.\d{1,2})?$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= 0.1 && number <= 1_024) return number;
+  throw createUsageError(`--processors: must be a number from 0.1 to 1024, such as 1.5, got ${text}`);
+};
+
 const parsePhases = (text: string): readonly Phase[] => {
   const names = text.split(',').map((name) => name.trim());
   const unknown = names.find((name) => !PHASES.some((phase) => phase === name));
@@ -89,6 +99,7 @@ export const parseExecutorSettings = (
   sandboxMode: parseSandbox(options.sandbox),
   memoryBytes: parseNumber('--memory-mib', options.memoryMib, [256, 1_000_000]) * MIB,
   diskBytes: parseNumber('--disk-mib', options.diskMib, [100, 10_000_000]) * MIB,
+  processors: parseProcessors(options.processors),
   permittedHosts: options.permittedHosts.split(',').flatMap((host) => host.trim() || []),
   graceSeconds: parseNumber('--grace', options.grace, [0, 86_400]),
 });

@@ -32,6 +32,7 @@ type CommandRunnerOptions = {
 const EXCEEDED = {
   memory: 'used more memory than a run of this executor can have',
   disk: 'used more disk space than a run of this executor can have',
+  space: 'was stopped, because the disk of this executor is almost full',
   time: 'took longer than a run can take',
 } as const;
 

@@ -36,7 +36,7 @@ const tryOut = async (sandbox: Sandbox): Promise<string | null> => {
 
 /** Returns the sandbox that this machine can use, after a try. */
 export const findSandbox = async (settings: SandboxSettings): Promise<SandboxChoice> => {
-  if (settings.mode === 'off') return { sandbox: plainSandbox };
+  if (settings.mode === 'off') return { sandbox: plainSandbox, limitsProcessors: false };
   if (process.platform !== 'linux')
     return { problem: `The sandbox needs Linux: run the executor there, ${SWITCH_OFF}.` };
   const [bubblewrap, prlimit] = await Promise.all([findProgram('bwrap'), findProgram('prlimit')]);
@@ -45,7 +45,7 @@ export const findSandbox = async (settings: SandboxSettings): Promise<SandboxCho
   const [rootFolders, groups] = await Promise.all([findRootFolders(), findControlGroups()]);
   const sandbox = new BubblewrapSandbox({ bubblewrap, prlimit, rootFolders, groups }, settings);
   const failure = await tryOut(sandbox);
-  if (failure === null) return { sandbox };
+  if (failure === null) return { sandbox, limitsProcessors: groups !== null };
   return {
     problem: `bubblewrap cannot create a sandbox here (${failure}): permit user namespaces, install bubblewrap 0.8 or newer, ${SWITCH_OFF}.`,
   };

@@ -30,14 +30,16 @@ export type SandboxLimits = {
   readonly processes: number;
   /** Of all writable mounts together. */
   readonly diskBytes: number;
+  /** What must stay free on the file system of the writable mounts. The runs of all executors share it. */
+  readonly freeBytes: number;
   /** Of `/tmp`, `/var/tmp`, `/dev/shm` and the home folder, each. They are in memory. */
   readonly temporaryBytes: number;
-  /** Processors, such as 1.5; null: all. Only control groups limit them. */
-  readonly processors: number | null;
+  /** Processors, such as 1.5. Only control groups limit them. */
+  readonly processors: number;
 };
 
-/** The limit that ended a command. */
-export type ExceededLimit = 'memory' | 'disk' | 'time';
+/** The limit that ended a command. `space`: the file system has too little free space. */
+export type ExceededLimit = 'memory' | 'disk' | 'space' | 'time';
 
 export type SandboxExit = {
   /** Null if a signal ended the command. */
@@ -77,4 +79,10 @@ export type SandboxSettings = {
 };
 
 /** The sandbox that this machine can use, or a sentence that says what to install or to set. */
-export type SandboxChoice = { readonly sandbox: Sandbox } | { readonly problem: string };
+export type SandboxChoice =
+  | {
+      readonly sandbox: Sandbox;
+      /** Whether the kernel limits the processors of commands. */
+      readonly limitsProcessors: boolean;
+    }
+  | { readonly problem: string };

@@ -279,11 +279,21 @@ describeSandbox?.('a command in a sandbox', () => {
       'files below paths that are longer than the system accepts',
       'd=$(head -c 200 /dev/zero | tr "\\0" d); for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24; do mkdir $d && cd $d; done; sleep 1000',
     ],
+    [
+      'deleted files that it has open',
+      'for n in 3 4 5; do eval "exec $n> hidden"; rm hidden; head -c 1000000 /dev/zero >&$n; done; sleep 1000',
+    ],
     ['empty files', 'mkdir -p a/b; n=0; while true; do : > a/b/file$n; n=$((n + 1)); done'],
   ])('is killed when it fills the disk with %s', async (_, script) => {
     const small = await openSandbox(buildSettings('https://cadastre.test', { diskBytes: 2 * MIB }));
     const command = await startScript(small, script, { mounts: [work], workingDirectory: '/work' });
     expect(await collectResult(command)).toMatchObject({ signal: 'SIGKILL', exceeded: 'disk' });
+  });
+
+  it('is killed when the disk of the executor is almost full', async () => {
+    const full = await openSandbox(buildSettings('https://cadastre.test', { freeBytes: Number.MAX_SAFE_INTEGER }));
+    const command = await startScript(full, 'sleep 1000', { mounts: [work], workingDirectory: '/work' });
+    expect(await collectResult(command)).toMatchObject({ signal: 'SIGKILL', exceeded: 'space' });
   });
 
   it('runs no library of its variables outside of the sandbox', async () => {

@@ -147,7 +147,8 @@ export class BubblewrapSandbox implements Sandbox {
       kill();
     };
     const timer = setTimeout(() => stopBecauseOf('time'), seconds * 1000);
-    watchUsage({ pid: group ? null : firstProcess, mounts, limits }, watching.signal, stopBecauseOf);
+    const usage = { pid: firstProcess, isMemoryLimited: group !== null, mounts, limits };
+    watchUsage(usage, watching.signal, stopBecauseOf);
     const cleaned = once(child, 'exit').then(async () => {
       // bubblewrap ends when the launcher has ended, but the first process only after all others in its namespace.
       await waitUntilEnded(firstProcess);

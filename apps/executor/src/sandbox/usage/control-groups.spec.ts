@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(hierarchy, { recursive: true }));
 
-const LIMITS = { memoryBytes: 1000, processes: 10, diskBytes: 1, temporaryBytes: 1, processors: 1.5 };
+const LIMITS = { memoryBytes: 1000, processes: 10, diskBytes: 1, freeBytes: 0, temporaryBytes: 1, processors: 1.5 };
 
 it('limits memory, processes and processors of a group, after the executor has left the outer one', async () => {
   await writeFile(join(own, 'cgroup.controllers'), 'cpuset cpu io memory pids\n');
@@ -36,7 +36,7 @@ it('limits memory, processes and processors of a group, after the executor has l
 
 it('reports that the kernel has ended processes because of the memory', async () => {
   await writeFile(join(own, 'cgroup.controllers'), 'cpu memory pids');
-  const group = await (await findControlGroups(hierarchy))?.create({ ...LIMITS, processors: null });
+  const group = await (await findControlGroups(hierarchy))?.create(LIMITS);
   const events = join(own, `run-${process.pid}-1`, 'memory.events');
   await writeFile(events, 'low 0\nmax 3\noom 0\noom_kill 0\n');
   expect(await group?.isOutOfMemory()).toBe(false);

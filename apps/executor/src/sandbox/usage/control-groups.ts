@@ -28,9 +28,7 @@ export class ControlGroups {
     await set('memory.max', memoryBytes);
     await set('memory.oom.group', 1);
     await set('pids.max', processes);
-    if (processors !== null) {
-      await set('cpu.max', `${Math.ceil(processors * CPU_PERIOD_MICROSECONDS)} ${CPU_PERIOD_MICROSECONDS}`);
-    }
+    await set('cpu.max', `${Math.ceil(processors * CPU_PERIOD_MICROSECONDS)} ${CPU_PERIOD_MICROSECONDS}`);
     // The kernel of a machine without swap has no such file.
     await set('memory.swap.max', 0).catch(() => undefined);
     return {

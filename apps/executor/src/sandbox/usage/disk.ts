@@ -4,7 +4,7 @@ import { getErrorCode } from '#platform/kernel';
 
 /** An empty file takes an inode and an entry of its folder. So a limit of bytes also limits their number. */
 const ENTRY_BYTES = 4096;
-const BLOCK_BYTES = 512;
+export const BLOCK_BYTES = 512;
 const SEPARATOR = Buffer.from('/');
 
 /** The command has removed the entry meanwhile, or the entry is no folder. */
