@@ -17,6 +17,7 @@ import { eventRegistry } from '../../apps/modules.js';
 import { listSentEvents } from '../../libs/activity/live-events/messages/sent-events.js';
 import { waitForFollowers } from '../support/event-log.js';
 import { mark, StreamReader } from '../support/live-streams.js';
+import { validateOcsf } from '../support/siem/index.js';
 import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from '../support/server.js';
 import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
 import {
@@ -443,6 +444,21 @@ describe('recorded reads', () => {
       ['VariableCreated', value('variable')],
       ['VariableUpdated', value('variable-changed')],
     ]);
+  });
+});
+
+describe('exports in OCSF', () => {
+  it('are valid by the schema of the standard, for every entry of these trails', async () => {
+    await waitForFollowers(server.store, 'audit_trail');
+    const paths = [...worlds.map(({ name }) => `organizations/${name}/audit-trail`), 'admin/audit-trail'];
+    for (const path of paths) {
+      const headers = { authorization: `Bearer ${server.adminToken}` };
+      const lines = await (await fetch(`${server.url}/api/v2/${path}?format=ocsf`, { headers })).text();
+      const events = lines.split('\n').slice(0, -1);
+      const errors = await validateOcsf(lines);
+      expect(events.filter((_, n) => errors[n]?.length !== 0).map((event, n) => [event, errors[n]])).toEqual([]);
+      expect(events.length).toBeGreaterThan(50);
+    }
   });
 });
 

@@ -3,6 +3,7 @@ import type { TrailEntry } from './writing/trail-entry.js';
 import { ENTRY_COLUMNS, toTrailEntry, type EntryRow } from './writing/stored-entry.js';
 import { countCompleteBlocks, insertBlock } from './blocks/trail-blocks.js';
 import type { TrailPagination } from './reading/pagination.js';
+import type { ShownEntry } from './formats/shown-entry.js';
 
 export const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -103,3 +104,27 @@ export const buildLongTrail = (organization: string, entries: number): readonly 
   ...Array.from({ length: countCompleteBlocks(entries) }, (_, block) => insertBlock(organization, block)),
   sql`vacuum analyze audit_trail_blocks`,
 ];
+
+/** Returns an entry of a user, for tests of formats. */
+export const createEntryOf = <C extends Partial<ShownEntry>>(
+  type: string,
+  action: string,
+  meta: TrailEntry['resource']['meta'],
+  change: C = {} as C,
+  actorName = 'ada',
+): TrailEntry & C => ({
+  id: '0d7a1a52-3d1e-4f3b-9a54-6b1f2c3d4e5f',
+  version: '0',
+  type: 'Resource',
+  timestamp: '2026-11-01T12:00:00.001Z',
+  auth: {
+    accessor_id: 'user-1',
+    description: actorName,
+    type: 'Client',
+    impersonator_id: null,
+    organization_id: 'org-1',
+  },
+  request: { id: 'request-1', address: '192.0.2.7', user_agent: 'Terraform/1.13.0' },
+  resource: { id: 'ws-1', type, action, meta },
+  ...change,
+});

@@ -14026,7 +14026,7 @@ export interface operations {
           'application/x-ndjson': string;
         };
       };
-      /** @description A page parameter is not valid, or `after` is sent with a page number. */
+      /** @description A page parameter is not valid, or `after` is sent with a page number, or `format` has no pages. */
       400: {
         headers: {
           [name: string]: unknown;
@@ -14038,7 +14038,7 @@ export interface operations {
            *         {
            *           "status": "400",
            *           "title": "bad request",
-           *           "detail": "A page parameter is not valid, or `after` is sent with a page number."
+           *           "detail": "A page parameter is not valid, or `after` is sent with a page number, or `format` has no pages."
            *         }
            *       ]
            *     }
@@ -14116,8 +14116,8 @@ export interface operations {
         'filter[actor]'?: string[];
         /** @description Only entries of resources with these ids. Separate values with commas. */
         'filter[resource-id]'?: string[];
-        /** @description The format of the answer, for links. It has precedence over the `Accept` header. The answer in `ndjson` is a file. */
-        format?: 'json' | 'ndjson';
+        /** @description The format of the answer. It has precedence over the `Accept` header. All formats except `json` are files without pages: `ndjson` has one `AuditTrailEntry` in each line, `ocsf` one event of OCSF 1.8, `cef` one line of CEF, and `parquet` one row for each entry. */
+        format?: 'json' | 'ndjson' | 'ocsf' | 'cef' | 'parquet';
       };
       header?: never;
       path: {
@@ -14128,7 +14128,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description A page as JSON, or lines with one `AuditTrailEntry` each. */
+      /** @description A page as JSON, lines with one `AuditTrailEntry` each, or all entries in the format of `format`. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -14136,9 +14136,11 @@ export interface operations {
         content: {
           'application/json': components['schemas']['AuditTrailPage'];
           'application/x-ndjson': string;
+          'text/plain': string;
+          'application/vnd.apache.parquet': string;
         };
       };
-      /** @description A page parameter is not valid, or `after` is sent with a page number. */
+      /** @description A page parameter is not valid, or `after` is sent with a page number, or `format` has no pages. */
       400: {
         headers: {
           [name: string]: unknown;
@@ -14150,7 +14152,7 @@ export interface operations {
            *         {
            *           "status": "400",
            *           "title": "bad request",
-           *           "detail": "A page parameter is not valid, or `after` is sent with a page number."
+           *           "detail": "A page parameter is not valid, or `after` is sent with a page number, or `format` has no pages."
            *         }
            *       ]
            *     }
@@ -14241,8 +14243,8 @@ export interface operations {
         'filter[actor]'?: string[];
         /** @description Only entries of resources with these ids. Separate values with commas. */
         'filter[resource-id]'?: string[];
-        /** @description The format of the answer, for links. It has precedence over the `Accept` header. The answer in `ndjson` is a file. */
-        format?: 'json' | 'ndjson';
+        /** @description The format of the answer. It has precedence over the `Accept` header. All formats except `json` are files without pages: `ndjson` has one `AuditTrailEntry` in each line, `ocsf` one event of OCSF 1.8, `cef` one line of CEF, and `parquet` one row for each entry. */
+        format?: 'json' | 'ndjson' | 'ocsf' | 'cef' | 'parquet';
       };
       header?: never;
       path?: never;
@@ -14250,7 +14252,7 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
-      /** @description A page as JSON, or lines with one `AuditTrailEntry` each. */
+      /** @description A page as JSON, lines with one `AuditTrailEntry` each, or all entries in the format of `format`. */
       200: {
         headers: {
           [name: string]: unknown;
@@ -14258,9 +14260,11 @@ export interface operations {
         content: {
           'application/json': components['schemas']['AuditTrailPage'];
           'application/x-ndjson': string;
+          'text/plain': string;
+          'application/vnd.apache.parquet': string;
         };
       };
-      /** @description A page parameter is not valid, or `after` is sent with a page number. */
+      /** @description A page parameter is not valid, or `after` is sent with a page number, or `format` has no pages. */
       400: {
         headers: {
           [name: string]: unknown;
@@ -14272,7 +14276,7 @@ export interface operations {
            *         {
            *           "status": "400",
            *           "title": "bad request",
-           *           "detail": "A page parameter is not valid, or `after` is sent with a page number."
+           *           "detail": "A page parameter is not valid, or `after` is sent with a page number, or `format` has no pages."
            *         }
            *       ]
            *     }

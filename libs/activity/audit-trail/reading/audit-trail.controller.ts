@@ -20,6 +20,7 @@ export class AuditTrailController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer | StreamableFile> {
     requirePermission(actor, 'read-audit-trail-of-token', { organization: actor.id });
-    return this.answers.answer({ organization: actor.id, query, accept, format: null }, actor, reply);
+    const request = { organization: actor.id, query, accept, format: null, fileName: null };
+    return this.answers.answer(request, actor, reply);
   }
 }

@@ -113,10 +113,20 @@ const entries = describeAlternatives(
   { description: 'A page as JSON, or lines with one `AuditTrailEntry` each.' },
 );
 
+const entriesInAnyFormat = describeAlternatives(
+  [
+    describeJson(page, { mediaType: 'application/json' }),
+    describeFile('application/x-ndjson'),
+    describeFile('text/plain'),
+    describeFile('application/vnd.apache.parquet'),
+  ],
+  { description: 'A page as JSON, lines with one `AuditTrailEntry` each, or all entries in the format of `format`.' },
+);
+
 const ORDER =
   'Pages have the newest entries first. With `after`, entries follow in the order in which they were recorded. With the media type `application/x-ndjson` and without page parameters, the answer has all entries in that order.';
 
-const INVALID_PAGE = 'A page parameter is not valid, or `after` is sent with a page number.';
+const INVALID_PAGE = 'A page parameter is not valid, or `after` is sent with a page number, or `format` has no pages.';
 
 const INVALID =
   'A timestamp, a filter or `after` is not valid, or entries after that one were deleted (`meta.gone` is true).';
@@ -170,10 +180,10 @@ const namedTrail = {
     ...parameters,
     format: parameter.choice(
       TRAIL_FORMATS,
-      'The format of the answer, for links. It has precedence over the `Accept` header. The answer in `ndjson` is a file.',
+      'The format of the answer. It has precedence over the `Accept` header. All formats except `json` are files without pages: `ndjson` has one `AuditTrailEntry` in each line, `ocsf` one event of OCSF 1.8, `cef` one line of CEF, and `parquet` one row for each entry.',
     ),
   },
-  answer: entries,
+  answer: entriesInAnyFormat,
 };
 
 const entryAnswer = describeJson(entryDetails, { mediaType: 'application/json' });

@@ -28,12 +28,8 @@ export class OrganizationAuditTrailController {
   ): Promise<Buffer | StreamableFile> {
     const { organization } = await loadParentOrganization(this.database, actor, 'read-audit-trail', name);
     const format = parseTrailFormat(query);
-    const answer = await this.answers.answer({ organization, query, accept, format }, actor, reply);
-    // A browser that follows a link saves the lines as a file. The name of an organization needs no quoting.
-    if (format === 'ndjson') {
-      void reply.header('content-disposition', `attachment; filename="${name}-audit-trail.ndjson"`);
-    }
-    return answer;
+    const fileName = `${name}-audit-trail`;
+    return this.answers.answer({ organization, query, accept, format, fileName }, actor, reply);
   }
 
   @Get(':id')

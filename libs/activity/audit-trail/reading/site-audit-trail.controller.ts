@@ -35,12 +35,8 @@ export class SiteAuditTrailController {
   ): Promise<Buffer | StreamableFile> {
     await this.requireSiteAdmin(actor);
     const format = parseTrailFormat(query);
-    const answer = await this.answers.answer({ organization: SITE_TRAIL, query, accept, format }, actor, reply);
-    // A browser that follows a link saves the lines as a file.
-    if (format === 'ndjson') {
-      void reply.header('content-disposition', 'attachment; filename="site-audit-trail.ndjson"');
-    }
-    return answer;
+    const fileName = 'site-audit-trail';
+    return this.answers.answer({ organization: SITE_TRAIL, query, accept, format, fileName }, actor, reply);
   }
 
   @Get(':id')

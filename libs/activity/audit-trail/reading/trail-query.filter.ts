@@ -55,9 +55,9 @@ export const parseTrailQuery = (query: QueryParameters, organization: string, no
 const parsePageNumber = (query: QueryParameters): string | undefined =>
   getParameter(query, 'page[number]') ?? getParameter(query, 'page');
 
-/** Returns whether the request has any page parameter, valid or not. */
-export const isPageRequest = (query: QueryParameters): boolean =>
-  ['page', 'page[number]', 'page[size]'].some((name) => query[name] !== undefined);
+/** Returns the names of the page parameters that the request has, valid or not. */
+export const listPageParameters = (query: QueryParameters): readonly string[] =>
+  ['page', 'page[number]', 'page[size]'].filter((name) => query[name] !== undefined);
 
 export const parseTrailPageQuery = (query: QueryParameters, trailQuery: TrailQuery): TrailPageQuery => {
   const number = parsePageNumber(query);

@@ -1,18 +1,23 @@
 import { Injectable, StreamableFile } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Clock, Refusal } from '#platform/kernel';
+import { badRequest, Clock, Refusal } from '#platform/kernel';
 import type { Actor } from '#api/access';
 import { getParameter, type QueryParameters as QueryOf } from '#api/json-api';
 import { TrailExporter } from './trail.exporter.js';
 import { TrailPageReader } from './trail-pages.reader.js';
-import { isPageRequest, parseTrailPageQuery, parseTrailQuery } from './trail-query.filter.js';
-
-const JSON_LINES = 'application/x-ndjson';
+import { listPageParameters, parseTrailPageQuery, parseTrailQuery } from './trail-query.filter.js';
+import { EXPORT_FORMATS, type ExportFormatName } from '../formats/trail-formats.renderer.js';
 
 export const JSON_DOCUMENT = 'application/json';
 
-/** The values of the parameter `format`, for clients that cannot send an `Accept` header, such as links in a page. */
-export const TRAIL_FORMATS = ['json', 'ndjson'] as const;
+/** A page of JSON, or the format of an export. */
+type TrailFormat = 'json' | ExportFormatName;
+
+/** The values of the parameter `format`. */
+export const TRAIL_FORMATS: readonly [TrailFormat, ...TrailFormat[]] = [
+  'json',
+  ...(Object.keys(EXPORT_FORMATS) as ExportFormatName[]),
+];
 
 /** Returns the quality value of a media type that is named explicitly; 0 if it is not (RFC 9110 §12.5.1). */
 const parseAcceptWeight = (type: string, accept: string): number => {
@@ -29,10 +34,10 @@ const parseAcceptWeight = (type: string, accept: string): number => {
  * so lines need an explicit preference.
  */
 const prefersLines = (accept: string): boolean =>
-  parseAcceptWeight(JSON_LINES, accept) > parseAcceptWeight(JSON_DOCUMENT, accept);
+  parseAcceptWeight(EXPORT_FORMATS.ndjson.mediaType, accept) > parseAcceptWeight(JSON_DOCUMENT, accept);
 
 /** Returns the requested format; null if the client leaves the choice to the `Accept` header. */
-export const parseTrailFormat = (query: QueryOf): (typeof TRAIL_FORMATS)[number] | null => {
+export const parseTrailFormat = (query: QueryOf): TrailFormat | null => {
   const text = getParameter(query, 'format');
   if (!text) return null;
   const format = TRAIL_FORMATS.find((each) => each === text);
@@ -46,7 +51,22 @@ type TrailRequest = {
   readonly organization: string;
   readonly query: QueryOf;
   readonly accept: string;
-  readonly format: ReturnType<typeof parseTrailFormat>;
+  /** Null if the client leaves the choice to the `Accept` header. */
+  readonly format: TrailFormat | null;
+  /** The beginning of the file's name, for browsers that follow a link; null without a file. */
+  readonly fileName: string | null;
+};
+
+/**
+ * Returns the format of the export, or null for a page. Requests for pages of lines get pages of JSON, because collectors
+ * send both. The other formats have no pages.
+ */
+const chooseExportFormat = ({ query, accept, format }: TrailRequest): ExportFormatName | null => {
+  const chosen = format ?? (prefersLines(accept) ? 'ndjson' : 'json');
+  const [pageParameter] = listPageParameters(query);
+  if (chosen === 'json' || pageParameter === undefined) return chosen === 'json' ? null : chosen;
+  if (chosen === 'ndjson') return null;
+  throw badRequest(`format: ${chosen} has no pages; remove ${pageParameter}, or use format=json`, 'format');
 };
 
 /** Answers a request for entries with a page of plain JSON, or with lines. */
@@ -59,18 +79,18 @@ export class TrailAnswers {
   ) {}
 
   /** Returns plain JSON instead of JSON:API, and as bytes, because Fastify adds a charset to the media type of strings. */
-  async answer(
-    { organization, query, accept, format }: TrailRequest,
-    actor: Actor,
-    reply: FastifyReply,
-  ): Promise<Buffer | StreamableFile> {
+  async answer(request: TrailRequest, actor: Actor, reply: FastifyReply): Promise<Buffer | StreamableFile> {
+    const { organization, query, format, fileName } = request;
     const trailQuery = parseTrailQuery(query, organization, this.clock.now());
-    const isLines = format === null ? prefersLines(accept) : format === 'ndjson';
-    if (!isLines || isPageRequest(query)) {
+    const exported = chooseExportFormat(request);
+    if (exported === null)
       return Buffer.from(JSON.stringify(await this.pages.read(parseTrailPageQuery(query, trailQuery), actor)));
-    }
-    const lines = await this.exports.start(trailQuery, actor);
-    void reply.header('content-type', JSON_LINES);
-    return new StreamableFile(lines);
+    const { mediaType, extension } = EXPORT_FORMATS[exported];
+    const content = await this.exports.start(trailQuery, actor, EXPORT_FORMATS[exported]);
+    void reply.header('content-type', mediaType);
+    // The name of an organization needs no quoting.
+    if (format !== null && fileName !== null)
+      void reply.header('content-disposition', `attachment; filename="${fileName}.${extension}"`);
+    return new StreamableFile(content);
   }
 }

@@ -9,6 +9,10 @@ import { AdjustableClock } from '../../../../test/support/clocks.js';
 import { makeToken } from '../../../../test/support/seeds.js';
 import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
+import { parquetReadObjects } from 'hyparquet';
+import { renderCef } from '../formats/cef.js';
+import { renderOcsf } from '../formats/ocsf.js';
+import { VERSION } from '#platform/host';
 import { createPruningJob } from '../retention/pruning.job.js';
 import { requestTrail, DAY_MS, buildLongTrail, readLines, readTrail } from '../spec.js';
 
@@ -143,6 +147,89 @@ describe('an export of the audit trail', () => {
     expect(await refused(null, '')).toBe(401);
     expect(await refused(token, 'since=tomorrow')).toBe(422);
     expect(await refused(token, 'after=x')).toBe(422);
+  });
+});
+
+describe('an export in another format', () => {
+  const request = (token: string, query: string, trail = 'organizations/kiln/audit-trail') =>
+    fetch(`${server.url}/api/v2/${trail}?${query}`, { headers: { authorization: `Bearer ${token}`, accept: '*/*' } });
+  const headersOf = (answer: Response) => [
+    answer.headers.get('content-type'),
+    answer.headers.get('content-disposition'),
+  ];
+  let token: string;
+
+  beforeAll(async () => {
+    const audited = await newWrittenOrganization(server, 'kiln');
+    await lengthen(server, audited.id, 6_000);
+    ({ token } = audited);
+  });
+
+  it('contains the same entries as the lines of JSON', async () => {
+    const entries = await readLines(server, token);
+    const ocsf = await request(token, 'format=ocsf');
+    expect(headersOf(ocsf)).toEqual(['application/x-ndjson', 'attachment; filename="kiln-audit-trail.ocsf.ndjson"']);
+    expect(await ocsf.text()).toBe(entries.map((entry) => `${JSON.stringify(renderOcsf(entry, VERSION))}\n`).join(''));
+    const cef = await request(token, 'format=cef');
+    expect(headersOf(cef)).toEqual(['text/plain; charset=utf-8', 'attachment; filename="kiln-audit-trail.cef"']);
+    expect(await cef.text()).toBe(entries.map((entry) => `${renderCef(entry, VERSION)}\n`).join(''));
+    const parquet = await request(token, 'format=parquet');
+    expect(headersOf(parquet)).toEqual([
+      'application/vnd.apache.parquet',
+      'attachment; filename="kiln-audit-trail.parquet"',
+    ]);
+    const rows = await parquetReadObjects({ file: await parquet.arrayBuffer() });
+    expect(rows.map(({ id, resource_meta }) => [id, resource_meta])).toEqual(
+      entries.map(({ id, resource }) => [id, resource.meta]),
+    );
+  });
+
+  it('supports filters and a cursor', async () => {
+    const all = await readLines(server, token);
+    const teams = all.filter(({ resource: { type } }) => type === 'team');
+    const cef = await (await request(token, `format=cef&filter[resource-type]=team&after=${teams[0]?.id}`)).text();
+    expect(cef).toBe(
+      teams
+        .slice(1)
+        .map((entry) => `${renderCef(entry, VERSION)}\n`)
+        .join(''),
+    );
+  });
+
+  it('exists for the trail of the site', async () => {
+    const answer = await request(server.adminToken, 'format=cef', 'admin/audit-trail');
+    expect(headersOf(answer)[1]).toBe('attachment; filename="site-audit-trail.cef"');
+    expect(await answer.text()).toMatch(/^CEF:0\|Cadastre\|Cadastre\|/);
+  });
+
+  it.each([
+    ['format=csv', 422, 'format: must be one of json, ndjson, ocsf, cef, parquet'],
+    ['format=OCSF', 422, 'format: must be one of json, ndjson, ocsf, cef, parquet'],
+    ['format=ocsf&since=tomorrow', 422, 'since'],
+    ['format=parquet&page[size]=10', 400, 'format: parquet has no pages; remove page[size], or use format=json'],
+    ['format=cef&page=', 400, 'format: cef has no pages; remove page, or use format=json'],
+  ])('is refused for %s', async (query, status, detail) => {
+    const answer = await request(token, query);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get('content-disposition')).toBeNull();
+    expect(await answer.text()).toContain(detail);
+  });
+
+  it('is incomplete if the server stops', async () => {
+    const own = await startTestServer({ followers: true });
+    const audited = await newWrittenOrganization(own, 'halted');
+    await lengthen(own, audited.id, 25_000);
+    const answer = await fetch(`${own.url}/api/v2/organizations/halted/audit-trail?format=cef`, {
+      headers: { authorization: `Bearer ${audited.token}` },
+    });
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+    const rest = (async () => {
+      while (!(await reader.read()).done);
+      return 'complete';
+    })();
+    const [, end] = await Promise.all([own.close(), rest.catch(() => 'cut off')]);
+    expect(end).toBe('cut off');
   });
 });
 

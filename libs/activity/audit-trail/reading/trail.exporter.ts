@@ -7,6 +7,7 @@ import type { TrailWindow } from './trail-window.js';
 import type { TrailQuery } from './trail-query.filter.js';
 import { refuseGaps, loadCursorRange } from './trail-ranges.reader.js';
 import { ENTRY_VISIBILITY, renderEntry, type EntryVisibility } from '../writing/trail-entry.js';
+import type { ExportFormat } from '../formats/trail-formats.renderer.js';
 import type { OrdinalRange } from './ordinal-range.js';
 
 /**
@@ -16,7 +17,7 @@ import type { OrdinalRange } from './ordinal-range.js';
 const LINES_PER_READ = 100;
 
 /**
- * Exports audit trails of any length as lines of JSON. It reads the next lines only after the reader has taken the
+ * Exports audit trails of any length. It reads the next lines only after the reader has taken the
  * previous ones, so that slow readers and long audit trails do not fill the memory. No transaction stays open in
  * between, because followers and vacuum would wait for it.
  */
@@ -30,18 +31,18 @@ export class TrailExporter implements OnModuleDestroy {
   ) {}
 
   /** Starts an export of a fixed range, so that entries written meanwhile are excluded and no entry appears twice. */
-  async start(query: TrailQuery, actor: Actor): Promise<Readable> {
+  async start(query: TrailQuery, actor: Actor, { convert }: ExportFormat): Promise<Readable> {
     const { trail, range } = await loadCursorRange(this.store, query, actor);
     // Strings instead of buffers: buffers are outside the heap, where garbage is collected too rarely.
-    const lines = Readable.from(this.lines(query, trail, range));
-    this.open.add(lines);
-    lines.once('close', () => this.open.delete(lines));
-    return lines;
+    const content = Readable.from(convert(this.lines(query, trail, range)));
+    this.open.add(content);
+    content.once('close', () => this.open.delete(content));
+    return content;
   }
 
   /** Aborts open exports, so that readers notice an incomplete response. */
   onModuleDestroy(): void {
-    for (const lines of this.open) lines.destroy(new Error('the server is stopping'));
+    for (const content of this.open) content.destroy(new Error('the server is stopping'));
   }
 
   private async *lines(query: TrailQuery, trail: TrailWindow, { from, to }: OrdinalRange) {
