@@ -64,7 +64,7 @@ import { variablesDefinition } from '#workspaces/variables';
 import { vaultDefinition } from '#storage/vault';
 import { createExpiredWorkloadTokensJob, workloadIdentitiesDefinition } from '#identity/workload-identities';
 import { oidcIssuerDefinition } from '#identity/oidc-issuer';
-import { workspacesDefinition } from '#workspaces/workspaces';
+import { createExpiredLocksJob, workspacesDefinition } from '#workspaces/workspaces';
 
 const eventDefinitions: readonly ModuleDefinition[] = [
   organizationsDefinition,
@@ -207,6 +207,7 @@ export const createScheduledJobs = (
     createInvitedAccountsJob({ store, ids }),
     createExpiredWorkloadTokensJob({ store, clock, ids }),
     createProviderAccessJob({ store, clock, ids }),
+    createExpiredLocksJob(store, clock, ids),
     createLostExecutorsJob(store, clock, ids),
     createWaitingRemoteRunsJob(store.database, clock, logger),
     ...createMessageJobs(dependencies, settings),

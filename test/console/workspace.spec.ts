@@ -241,11 +241,14 @@ describe('the lock of a workspace', () => {
     await press(page, 'Lock');
     const dialog = page.getByRole('dialog', { name: 'Lock network' });
     await dialog.getByLabel('Reason').fill(`Moving to another ${RIGHT_TO_LEFT}region`);
+    await dialog.getByRole('combobox', { name: 'The lock ends' }).click();
+    await page.getByRole('option', { name: 'In 8 hours' }).click();
     expect(await inspectScreen(page, 'lock-dialog')).toEqual([]);
     await dialog.getByRole('button', { name: 'Lock' }).click();
     const notice = page.getByRole('alert').filter({ hasText: 'Locked by olga' });
     await notice.getByText(`Reason: Moving to another ${RIGHT_TO_LEFT}region${END_OF_DIRECTION}`).waitFor();
     await notice.getByText('Locked just now').waitFor();
+    await notice.getByText('The lock ends by itself in 8 hours').waitFor();
     expect(await inspectScreen(page, 'workspace-locked')).toEqual([]);
     await press(page, 'Unlock');
     await page.getByText('network is unlocked.').waitFor();

@@ -730,6 +730,11 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
         goTfe: ['WorkspaceLockOptions'],
       },
       {
+        name: 'renew lock',
+        routes: ['POST /api/v2/workspaces/:id/actions/renew-lock'],
+        body: workspaces.lockRenewalBody,
+      },
+      {
         name: 'SSH key',
         routes: ['PATCH /api/v2/workspaces/:id/relationships/ssh-key'],
         body: workspaces.sshKeyBody,
@@ -744,6 +749,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       },
     ],
     also: {
+      'expires-in': 'cadastre',
       'iac-version': 'clients',
       'vcs-repo.vcs-app-installation-id': 'clients',
       'relationships.agent-pool': 'go-tfe v2',

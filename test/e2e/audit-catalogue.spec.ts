@@ -109,6 +109,7 @@ describe('the audit trail', () => {
   const elsewhere = [
     'organization.destroy',
     'run.lose_executor',
+    'workspace.expire_lock',
     'sign_in_methods.create_link',
     ...SIGNED_LINK_ACTIONS,
   ];

@@ -25,10 +25,10 @@ const LONG = scaleLimit(600_000);
 const SEED = chooseSeed(20_261_124);
 
 /**
- * Some operations need a state that only other requests can create, such as a run that waits for its confirmation or that an
- * executor has claimed, or a form with the token of a page. The test of a notification configuration needs a destination that answers.
+ * Some operations need a state that only other requests can create, such as a lock of the same caller, a run that waits for its
+ * confirmation or that an executor has claimed, or a form with the token of a page. The test of a notification configuration needs a destination that answers.
  */
-const MOST_REFUSED = 64;
+const MOST_REFUSED = 66;
 
 type RequestOperation = {
   readonly parameters?: readonly ParameterTemplate[];

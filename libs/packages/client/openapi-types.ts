@@ -5444,8 +5444,31 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Lock a workspace */
+    /**
+     * Lock a workspace
+     * @description With `expires-in`, the lock ends by itself after this number of seconds, unless its holder renews it.
+     */
     post: operations['lockWorkspace'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/workspaces/{id}/actions/renew-lock': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Set when your lock ends by itself
+     * @description The lock ends this number of seconds from now. An unlock ends it earlier.
+     */
+    post: operations['renewWorkspaceLock'];
     delete?: never;
     options?: never;
     head?: never;
@@ -7779,12 +7802,17 @@ export interface components {
     };
     LockWorkspaceBody: {
       reason?: string | null;
+      'expires-in'?: number | null;
       data?: {
         type?: ('workspaces' | '') | null;
         attributes?: {
           reason?: string | null;
+          'expires-in'?: number | null;
         } | null;
       } | null;
+    };
+    RenewWorkspaceLockBody: {
+      'expires-in': number;
     };
     AssignWorkspaceSshKeyBody: {
       data: {
@@ -10382,6 +10410,12 @@ export interface components {
         'latest-change-at': string;
         locked: boolean;
         'locked-reason': string | null;
+        /**
+         * Format: date-time
+         * @description When the lock ends by itself. Null if it does not.
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'lock-expires-at': string | null;
         /** @constant */
         'migration-environment': null;
         /** @example network */
@@ -46168,6 +46202,69 @@ export interface operations {
            *           "status": "409",
            *           "title": "conflict",
            *           "detail": "The workspace is locked already."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  renewWorkspaceLock: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the workspace. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "expires-in": 300
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['RenewWorkspaceLockBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['WorkspaceDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      /** @description The workspace is not locked, or another caller holds the lock. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "The workspace is not locked, or another caller holds the lock."
            *         }
            *       ]
            *     }

@@ -626,6 +626,19 @@ type EventSchemas = {
       };
       forced: boolean;
     };
+    /** cadastre.WorkspaceLockLeased.v1 */
+    WorkspaceLockLeased: {
+      expiresAt: string;
+    };
+    /** cadastre.WorkspaceLockExpired.v1 */
+    WorkspaceLockExpired: {
+      holder: {
+        /** @enum {string} */
+        type: 'users' | 'teams' | 'runs';
+        id: string;
+        name: string;
+      };
+    };
     /** cadastre.WorkspaceTagAdded.v1 */
     WorkspaceTagAdded: {
       name: string;
@@ -1748,6 +1761,8 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   WorkspaceSshKeyUnassigned: 1,
   WorkspaceLocked: 1,
   WorkspaceUnlocked: 1,
+  WorkspaceLockLeased: 1,
+  WorkspaceLockExpired: 1,
   WorkspaceTagAdded: 1,
   WorkspaceTagRemoved: 1,
   WorkspaceTagBound: 1,

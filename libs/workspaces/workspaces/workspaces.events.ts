@@ -20,7 +20,7 @@ import { upcastChanges, upcastMember, optionalMembers } from '#api/json-api';
 import { WORKSPACE_SETTINGS } from './settings/workspace-settings.js';
 import type { StateSummary } from './workspaces/state-head.js';
 import type { WorkspaceEvent } from './workspaces/workspace.js';
-import { beginLock, beginWorkspace, endLock, updateWorkspace } from './workspaces/workspace-history.js';
+import { beginLock, beginWorkspace, endLock, leaseLock, updateWorkspace } from './workspaces/workspace-history.js';
 
 const settings = z.strictObject(WORKSPACE_SETTINGS.shape);
 const changes = optionalMembers(settings.extend({ name: z.string() }));
@@ -141,6 +141,21 @@ export const workspaceEvents = defineEvents(
       live: 'changed',
       history: ({ forced }, event, lookup) =>
         endLock(lookup, event, forced, (marks) => updateWorkspace(event, { lock: null }, marks)),
+      notifies: ({ holder }) => unlessRun('workspace:unlocked', holder),
+      personal: ({ holder }) => describePersonalName('holder', holder),
+    },
+    WorkspaceLockLeased: {
+      schema: z.strictObject({ expiresAt: z.string() }),
+      audit: { action: 'lease_lock', meta: ({ expiresAt }) => ({ expires_at: expiresAt }) },
+      live: 'changed',
+      history: leaseLock,
+    },
+    WorkspaceLockExpired: {
+      schema: z.strictObject({ holder }),
+      audit: { action: 'expire_lock' },
+      live: 'changed',
+      history: (_, event, lookup) =>
+        endLock(lookup, event, true, (marks) => updateWorkspace(event, { lock: null }, marks)),
       notifies: ({ holder }) => unlessRun('workspace:unlocked', holder),
       personal: ({ holder }) => describePersonalName('holder', holder),
     },

@@ -10,7 +10,7 @@ import {
 } from '#platform/kernel';
 import { WORKSPACE_NAMES } from '#api/access';
 import type { SshKeyEvent } from '#organizations/ssh-keys';
-import { clearLock, deleteWorkspace, deleteWorkspacesOf, setLock, setLocks } from './lock/lock.view.js';
+import { clearLock, deleteWorkspace, deleteWorkspacesOf, setLease, setLock, setLocks } from './lock/lock.view.js';
 import { WORKSPACE_SETTINGS } from './settings/workspace-settings.js';
 import type { TagEvent } from './tags/tags.js';
 import type { WorkspaceEvent } from './workspaces/workspace.js';
@@ -70,7 +70,9 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
     WorkspaceSshKeyUnassigned: (_, { stream, time }) =>
       sql`update workspaces set ssh_key = null, updated_at = ${time} where id = ${stream}`,
     WorkspaceLocked: setLock,
+    WorkspaceLockLeased: setLease,
     WorkspaceUnlocked: (_, event) => clearLock(event),
+    WorkspaceLockExpired: (_, event) => clearLock(event),
     WorkspaceTagAdded: (_, { stream, time }) => updateLatestChange(stream, time),
     WorkspaceTagRemoved: (_, { stream, time }) => updateLatestChange(stream, time),
     WorkspaceTagBound: (_, { stream, time }) => updateLatestChange(stream, time),
@@ -96,10 +98,11 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
     WorkspaceCreated: (events) => [insertWorkspaces(events)],
     WorkspaceLocked: setLocks,
     WorkspaceUnlocked: setLocks,
+    WorkspaceLockExpired: setLocks,
   },
   replay: {
     fixed: ['SshKeyDeleted', 'OrganizationDeleted'],
-    overwriting: ['WorkspaceLocked', 'WorkspaceUnlocked'],
+    overwriting: ['WorkspaceLocked', 'WorkspaceUnlocked', 'WorkspaceLockExpired'],
   },
 };
 

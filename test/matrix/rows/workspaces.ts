@@ -172,6 +172,16 @@ const actions: readonly MatrixRow[] = [
     fresh: true,
   },
   {
+    route: `POST ${byId}/actions/renew-lock`,
+    about: workspace,
+    demands: ['read-workspace', 'lock-workspace'],
+    body: { 'expires-in': 60 },
+    status: 200,
+    trail: ['workspace lease_lock'],
+    fresh: true,
+    before: ({ api, params }) => api.post(`/api/v2/workspaces/${params['id']}/actions/lock`),
+  },
+  {
     route: `POST ${byId}/actions/unlock`,
     about: workspace,
     demands: ['read-workspace', 'lock-workspace'],

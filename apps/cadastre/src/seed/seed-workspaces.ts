@@ -70,7 +70,7 @@ export const planLock = (
     workspace,
     loaded,
     organization,
-    { type: 'LockWorkspace', data: { ...details, reason: pick(REASONS, slot.n + earlier) } },
+    { type: 'LockWorkspace', data: { ...details, reason: pick(REASONS, slot.n + earlier), expiresAt: null } },
     { type: 'UnlockWorkspace', data: details },
   );
   return addRequest(plan, write, { id, username: name }, times);

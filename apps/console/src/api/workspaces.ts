@@ -184,7 +184,9 @@ export const workspaceQuery = (organization: string, name: string) =>
       ),
   });
 
-type LockChange = { readonly action: 'lock'; readonly reason: string } | { readonly action: 'unlock' | 'force-unlock' };
+type LockChange =
+  | { readonly action: 'lock'; readonly reason: string; readonly seconds?: number | null }
+  | { readonly action: 'unlock' | 'force-unlock' };
 
 /** Locks or unlocks a workspace. */
 export const useChangeLock = (organization: string, { id }: Workspace) =>
@@ -192,7 +194,8 @@ export const useChangeLock = (organization: string, { id }: Workspace) =>
     mutationFn: (change: LockChange) => {
       const params = { path: { id } };
       if (change.action === 'lock') {
-        const body = change.reason === '' ? {} : { reason: change.reason };
+        const { reason, seconds } = change;
+        const body = { ...(reason === '' ? {} : { reason }), ...(seconds ? { 'expires-in': seconds } : {}) };
         return readDocument(api.POST('/api/v2/workspaces/{id}/actions/lock', { params, body }));
       }
       if (change.action === 'unlock')

@@ -13,6 +13,7 @@ import { selectNextRuns, loadRunForCommand } from '../runs/runs.queries.js';
  */
 const EVENTS_THAT_MAY_FREE: readonly (WorkspaceEvent | RunEvent)['type'][] = [
   'WorkspaceUnlocked',
+  'WorkspaceLockExpired',
   'RunCreated',
   'RunDiscarded',
   'RunCanceled',

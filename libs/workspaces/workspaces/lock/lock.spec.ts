@@ -39,9 +39,18 @@ const discarded: WorkspaceEvent = { type: 'StateVersionDiscarded', data: { id: '
 
 const lockedSince = '2026-11-21T10:00:00.000Z';
 const lock = (holder: typeof alice | typeof owners) =>
-  ({ type: 'LockWorkspace', data: { holder, reason: 'because', lockedSince, isHolderHidden: false } }) as const;
+  ({
+    type: 'LockWorkspace',
+    data: { holder, reason: 'because', expiresAt: null, lockedSince, isHolderHidden: false },
+  }) as const;
 const unlock = (holder: typeof alice | typeof owners) =>
   ({ type: 'UnlockWorkspace', data: { holder, lockedSince, isHolderHidden: false } }) as const;
+const end = '2026-11-21T10:05:00.000Z';
+const leased: WorkspaceEvent = { type: 'WorkspaceLockLeased', data: { expiresAt: end } };
+const renew = (holder: typeof alice | typeof owners) =>
+  ({ type: 'RenewLock', data: { holder, expiresAt: end, lockedSince, isHolderHidden: false } }) as const;
+const expire = (now: string) => ({ type: 'ExpireLock', data: { now } }) as const;
+const expired: WorkspaceEvent = { type: 'WorkspaceLockExpired', data: { holder: alice } };
 const forceUnlock = { type: 'ForceUnlockWorkspace', data: {} } as const;
 
 describe('the lock of a workspace', () => {
@@ -132,4 +141,60 @@ describe('the lock of a workspace', () => {
     given(createdEvent, lockedBy(alice), created, discarded, unlockedFrom(alice, true), lockedBy(alice))
       .when(unlock(alice))
       .yields(unlockedFrom(alice, false)));
+
+  describe('with a lease', () => {
+    it('has an end from the beginning', () => {
+      const { type, data } = lock(alice);
+      given(createdEvent)
+        .when({ type, data: { ...data, expiresAt: end } })
+        .yields({ type: 'WorkspaceLocked', data: { holder: alice, reason: 'because' } }, leased);
+    });
+
+    it('is renewed by its holder', () =>
+      given(createdEvent, lockedBy(alice), leased).when(renew(alice)).yields(leased));
+
+    it('is given to a lock that had none', () =>
+      given(createdEvent, lockedBy(alice)).when(renew(alice)).yields(leased));
+
+    it('is not renewed by another caller', () =>
+      given(createdEvent, lockedBy(alice), leased)
+        .when(renew(owners))
+        .refuses('conflict', 'Unable to renew the lock. The workspace is locked by User alice'));
+
+    it('is not renewed after the unlock', () =>
+      given(createdEvent, lockedBy(alice), leased, unlockedFrom(alice, false))
+        .when(renew(alice))
+        .refuses('conflict', 'Unable to renew the lock. The workspace is not locked'));
+
+    it('ends at its time, and not before', () => {
+      given(createdEvent, lockedBy(alice), leased).when(expire('2026-11-21T10:04:59.999Z')).yields();
+      given(createdEvent, lockedBy(alice), leased).when(expire(end)).yields(expired);
+    });
+
+    it('ends at the time of its renewal', () =>
+      given(createdEvent, lockedBy(alice), leased, {
+        type: 'WorkspaceLockLeased',
+        data: { expiresAt: '2026-11-21T11:00:00.000Z' },
+      })
+        .when(expire(end))
+        .yields());
+
+    it('does not end the next lock', () =>
+      given(createdEvent, lockedBy(alice), leased, unlockedFrom(alice, false), lockedBy(alice))
+        .when(expire(end))
+        .yields());
+
+    it('makes the uploaded state current when it ends', () =>
+      given(createdEvent, lockedBy(alice), leased, created, finalized)
+        .when(expire(end))
+        .yields({ type: 'StateVersionPromoted', data: { id: 'sv-1', resources: 3 } }, expired));
+
+    it('discards an upload that has not arrived when it ends', () =>
+      given(createdEvent, lockedBy(alice), leased, created).when(expire(end)).yields(discarded, expired));
+
+    it('leaves the workspace free', () =>
+      given(createdEvent, lockedBy(alice), leased, expired)
+        .when(lock(owners))
+        .yields({ type: 'WorkspaceLocked', data: { holder: owners, reason: 'because' } }));
+  });
 });

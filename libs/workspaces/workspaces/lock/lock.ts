@@ -18,14 +18,20 @@ import type { ActiveWorkspace, WorkspaceLockState, WorkspaceState } from '../wor
  *
  * Unlocking makes the latest finalized state version current; while one is still being uploaded it must wait. Force
  * does not wait: the version that is still pending is discarded.
+ *
+ * A lock with a lease ends by itself like a forced unlock, unless its holder renews the lease before.
  */
 export type LockEvent =
   | Message<'WorkspaceLocked', { holder: ActingPrincipal; reason: string }>
-  | Message<'WorkspaceUnlocked', { holder: ActingPrincipal; forced: boolean }>;
+  | Message<'WorkspaceUnlocked', { holder: ActingPrincipal; forced: boolean }>
+  /** The present lock ends at this time. */
+  | Message<'WorkspaceLockLeased', { expiresAt: Timestamp }>
+  | Message<'WorkspaceLockExpired', { holder: ActingPrincipal }>;
 
 /** Commands that are refused if another caller holds the lock. */
 export type LockCommandInput =
-  | Message<'LockWorkspace', { holder: ActingPrincipal; reason: string }>
+  | Message<'LockWorkspace', { holder: ActingPrincipal; reason: string; expiresAt: Timestamp | null }>
+  | Message<'RenewLock', { holder: ActingPrincipal; expiresAt: Timestamp }>
   | Message<'UnlockWorkspace', { holder: ActingPrincipal }>;
 
 /**
@@ -36,15 +42,12 @@ type LockRefusalDetails = { readonly lockedSince: Timestamp | null; readonly isH
 
 type WithLockDetails<W> = W extends Message<infer Type, infer Data> ? Message<Type, Data & LockRefusalDetails> : never;
 
-export type LockCommand = WithLockDetails<LockCommandInput> | Message<'ForceUnlockWorkspace', Record<never, never>>;
+export type LockCommand =
+  | WithLockDetails<LockCommandInput>
+  | Message<'ForceUnlockWorkspace', Record<never, never>>
+  | Message<'ExpireLock', { now: Timestamp }>;
 
-const decideUnlock = (
-  { lock, stateHead }: ActiveWorkspace & { readonly lock: WorkspaceLockState },
-  forced: boolean,
-): readonly (LockEvent | StateEvent)[] => [
-  ...decidePromotion(stateHead),
-  { type: 'WorkspaceUnlocked', data: { holder: lock.holder, forced } },
-];
+const lease = (expiresAt: Timestamp): LockEvent => ({ type: 'WorkspaceLockLeased', data: { expiresAt } });
 
 /**
  * Describes the holder of the lock, its time and its reason: for people after the words that clients look for, and as
@@ -62,15 +65,28 @@ const describeLockConflict = (
   return conflict(detail, { lock: { holder: visibleHolder, since, reason } });
 };
 
+/** Returns what happens to the state versions of a lock that does not wait for an upload. */
+const decideForcedEnd = ({ stateHead }: ActiveWorkspace): readonly StateEvent[] => [
+  ...decideDiscard(stateHead),
+  ...decidePromotion(stateHead),
+];
+
 const isLocked = (state: ActiveWorkspace): state is ActiveWorkspace & { readonly lock: WorkspaceLockState } =>
   state.lock !== null;
 
 export const lockDecisions: HandlersByType<LockCommand, [state: ActiveWorkspace], readonly (LockEvent | StateEvent)[]> =
   {
-    LockWorkspace: ({ holder, reason, ...refusable }, state) => {
+    LockWorkspace: ({ holder, reason, expiresAt, ...refusable }, state) => {
       if (state.lock)
         throw describeLockConflict(state.lock, refusable, 'Unable to lock workspace. The workspace is already');
-      return [{ type: 'WorkspaceLocked', data: { holder, reason } }];
+      return [{ type: 'WorkspaceLocked', data: { holder, reason } }, ...(expiresAt === null ? [] : [lease(expiresAt)])];
+    },
+    RenewLock: ({ holder, expiresAt, ...refusable }, state) => {
+      if (!isLocked(state)) throw conflict('Unable to renew the lock. The workspace is not locked');
+      if (state.lock.holder.id !== holder.id) {
+        throw describeLockConflict(state.lock, refusable, 'Unable to renew the lock. The workspace is');
+      }
+      return [lease(expiresAt)];
     },
     UnlockWorkspace: ({ holder, ...refusable }, state) => {
       if (!isLocked(state)) throw conflict('Unable to unlock workspace. The workspace is not locked');
@@ -80,17 +96,33 @@ export const lockDecisions: HandlersByType<LockCommand, [state: ActiveWorkspace]
       if (state.stateHead.latest?.status === 'pending') {
         throw unavailable('Unable to unlock workspace. The latest state version is still pending', 1);
       }
-      return decideUnlock(state, false);
+      return [
+        ...decidePromotion(state.stateHead),
+        { type: 'WorkspaceUnlocked', data: { holder: state.lock.holder, forced: false } },
+      ];
     },
     ForceUnlockWorkspace: (_, state) => {
       if (!isLocked(state)) throw conflict('Unable to force-unlock workspace. The workspace is not locked');
-      return [...decideDiscard(state.stateHead), ...decideUnlock(state, true)];
+      return [
+        ...decideForcedEnd(state),
+        { type: 'WorkspaceUnlocked', data: { holder: state.lock.holder, forced: true } },
+      ];
     },
+    // The holder may have unlocked the workspace or renewed the lease first.
+    ExpireLock: ({ now }, state) =>
+      state.lock?.expiresAt !== undefined && state.lock.expiresAt <= now
+        ? [...decideForcedEnd(state), { type: 'WorkspaceLockExpired', data: { holder: state.lock.holder } }]
+        : [],
   };
+
+const endLock = (state: WorkspaceState): WorkspaceState =>
+  state.status === 'active' ? { ...state, lock: null, stateHead: releaseHead(state.stateHead) } : state;
 
 export const lockEvolutions: HandlersByType<LockEvent, [state: WorkspaceState], WorkspaceState> = {
   WorkspaceLocked: ({ holder, reason }, state) =>
     state.status === 'active' ? { ...state, lock: { holder, reason } } : state,
-  WorkspaceUnlocked: (_, state) =>
-    state.status === 'active' ? { ...state, lock: null, stateHead: releaseHead(state.stateHead) } : state,
+  WorkspaceLockLeased: ({ expiresAt }, state) =>
+    state.status === 'active' && state.lock ? { ...state, lock: { ...state.lock, expiresAt } } : state,
+  WorkspaceUnlocked: (_, state) => endLock(state),
+  WorkspaceLockExpired: (_, state) => endLock(state),
 };

@@ -5,12 +5,13 @@ import { isHiddenTeam } from '#identity/people';
 import type { WorkspaceEvent } from '../workspaces/workspace.js';
 
 type LockedMessage = Extract<WorkspaceEvent, { type: 'WorkspaceLocked' }>;
-type UnlockedMessage = Extract<WorkspaceEvent, { type: 'WorkspaceUnlocked' }>;
+type UnlockedMessage = Extract<WorkspaceEvent, { type: 'WorkspaceUnlocked' | 'WorkspaceLockExpired' }>;
+type LeasedMessage = Extract<WorkspaceEvent, { type: 'WorkspaceLockLeased' }>;
 
 const buildLock = ({ holder, reason }: LockedMessage['data'], time: string): object => ({ holder, reason, at: time });
 
-/** A replay leaves out unlocks that a later lock overwrites, so the row can exist. */
-const IF_UNLOCKED = sql.raw('on conflict (organization, workspace) do nothing');
+/** A replay leaves out unlocks that a later lock overwrites, so the row can exist, with the end of an earlier lock. */
+const EVEN_IF_LOCKED = sql.raw('on conflict (organization, workspace) do update set expires_at = null');
 
 /**
  * Returns the statement that stores the lock, and lists the workspace among the locked ones. If another transaction has
@@ -20,7 +21,16 @@ export const setLock = (data: LockedMessage['data'], { stream, time }: RecordedE
   with changed as (
     update workspaces set lock = ${sql.json(buildLock(data, time))}, updated_at = ${time} where id = ${stream}
     returning organization, id)
-  insert into workspace_locks (organization, workspace) select organization, id from changed ${IF_UNLOCKED}`;
+  insert into workspace_locks (organization, workspace) select organization, id from changed ${EVEN_IF_LOCKED}`;
+
+/** Returns the statement that stores when the lock ends by itself. The replay may have left out the lock: see setLock. */
+export const setLease = ({ expiresAt }: LeasedMessage['data'], { stream, time }: RecordedEvent): Sql => sql`
+  with leased as (
+    update workspaces set lock = lock || ${sql.json({ expiresAt })}, updated_at = ${time}
+     where id = ${stream} and lock is not null
+    returning organization, id)
+  update workspace_locks l set expires_at = ${expiresAt} from leased
+   where l.organization = leased.organization and l.workspace = leased.id`;
 
 /** Returns the statement that stores that there is no lock. */
 export const clearLock = ({ stream, organization, time }: RecordedEvent): Sql => sql`
@@ -48,7 +58,7 @@ export const setLocks = (events: readonly RecordedEvent<LockedMessage | Unlocked
         delete from workspace_locks l using rows
          where rows.lock is null and l.organization = rows.organization and l.workspace = rows.id)
       insert into workspace_locks (organization, workspace)
-      select organization, id from changed where lock is not null ${IF_UNLOCKED}`,
+      select organization, id from changed where lock is not null ${EVEN_IF_LOCKED}`,
   ];
 };
 

@@ -45,7 +45,10 @@ export const loadWorkspaceLock = async (
       }
       if (to !== null) {
         const run = { type: 'runs', id: to, name: to } as const;
-        commands.push({ type: 'LockWorkspace', data: { holder: run, reason: '', lockedSince, isHolderHidden } });
+        commands.push({
+          type: 'LockWorkspace',
+          data: { holder: run, reason: '', expiresAt: null, lockedSince, isHolderHidden },
+        });
       }
       return commands.length > 0 ? decideWrite(workspace, loaded, organization, ...commands) : precondition;
     },

@@ -1,4 +1,4 @@
-import { notFound, Refusal, type EventContext, type Sql } from '#platform/kernel';
+import { notFound, Refusal, type EventContext, type Sql, type Timestamp } from '#platform/kernel';
 import { expectVersion, type EventStore, type StreamWrite } from '#storage/event-store';
 import type { DatabaseRow, KeyedQuery } from '#platform/postgres';
 import type { Actor } from '#api/access';
@@ -73,6 +73,14 @@ const PREPARATIONS: { readonly [T in keyof ExistingWorkspaceData]: CommandPrepar
     }),
     insertsRows: false,
   },
+  RenewLock: {
+    references: () => ({}),
+    toCommand: (data, { snapshot: { lockedSince, isHolderHidden } }) => ({
+      type: 'RenewLock',
+      data: { ...data, lockedSince, isHolderHidden },
+    }),
+    insertsRows: false,
+  },
   UnlockWorkspace: {
     references: () => ({}),
     toCommand: (data, { snapshot: { lockedSince, isHolderHidden } }) => ({
@@ -84,6 +92,11 @@ const PREPARATIONS: { readonly [T in keyof ExistingWorkspaceData]: CommandPrepar
   ForceUnlockWorkspace: {
     references: () => ({}),
     toCommand: (data) => ({ type: 'ForceUnlockWorkspace', data }),
+    insertsRows: false,
+  },
+  ExpireLock: {
+    references: () => ({}),
+    toCommand: (data) => ({ type: 'ExpireLock', data }),
     insertsRows: false,
   },
   AddTags: {
@@ -178,15 +191,25 @@ export const changeWorkspace = async <T extends keyof ExistingWorkspaceData>(
   return rows;
 };
 
+/** Executes a command of the server itself. Does nothing if the workspace was deleted. */
+const changeIfPresent = async <T extends 'FailStateVersion' | 'ExpireLock'>(
+  store: EventStore,
+  type: T,
+  task: Omit<ExistingWorkspaceTask<T>, 'actor'>,
+): Promise<void> => {
+  await changeWorkspace(store, type, { ...task, actor: null }).catch((error: unknown) => {
+    if (!(error instanceof Refusal && error.kind === 'not-found')) throw error;
+  });
+};
+
 /** Ends a state version whose file was refused or never uploaded. Does nothing if the version or its workspace has ended. */
-export const failStateVersion = async (
+export const failStateVersion = (
   store: EventStore,
   id: string,
   stateVersion: string,
   context: EventContext,
-): Promise<void> => {
-  const task = { target: { id }, data: { id: stateVersion }, actor: null, context };
-  await changeWorkspace(store, 'FailStateVersion', task).catch((error: unknown) => {
-    if (!(error instanceof Refusal && error.kind === 'not-found')) throw error;
-  });
-};
+): Promise<void> => changeIfPresent(store, 'FailStateVersion', { target: { id }, data: { id: stateVersion }, context });
+
+/** Ends a lock whose lease is over. Does nothing if its holder was faster. */
+export const expireLock = (store: EventStore, id: string, now: Timestamp, context: EventContext): Promise<void> =>
+  changeIfPresent(store, 'ExpireLock', { target: { id }, data: { now }, context });

@@ -409,7 +409,7 @@ describe('any sequence of commands for the lock and the state', () => {
       (by) => () =>
         ({
           type: 'LockWorkspace',
-          data: { holder: by, reason: '', lockedSince: null, isHolderHidden: false },
+          data: { holder: by, reason: '', expiresAt: null, lockedSince: null, isHolderHidden: false },
         }) as const,
     ),
     holder.map((by) => () => unlock(by as typeof alice)),

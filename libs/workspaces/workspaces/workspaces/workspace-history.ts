@@ -70,6 +70,16 @@ export const beginLock = (
   ];
 };
 
+/** Sets when the current lock of the workspace ends by itself. */
+export const leaseLock = (
+  { expiresAt }: { readonly expiresAt: Timestamp },
+  event: OrganizationRecordedEvent,
+  lookup: HistoryLookup,
+): readonly HistoryChange[] => {
+  const lock = (lookup.of(event.stream)?.['lock'] ?? null) as SubjectData | null;
+  return lock ? updateWorkspace(event, { lock: { ...lock, expiresAt } }) : [];
+};
+
 /** Ends the current lock of the workspace, if it has one. `end` creates the version that ends it. */
 export const endLock = (
   lookup: HistoryLookup,

@@ -1,12 +1,17 @@
 import type { ActingPrincipal } from '#api/access/rules';
-import type { Tag } from '#platform/kernel';
+import type { Tag, Timestamp } from '#platform/kernel';
 import type { WorkspaceSettings } from '../settings/workspace-settings.js';
 
 /**
  * The state that the deciders of a workspace share. Their rules are in workspace.ts, lock.ts, state-head.ts, tags.ts
  * and remote-state-consumers.ts.
  */
-export type WorkspaceLockState = { readonly holder: ActingPrincipal; readonly reason: string };
+export type WorkspaceLockState = {
+  readonly holder: ActingPrincipal;
+  readonly reason: string;
+  /** When the lock ends by itself; missing if it does not. */
+  readonly expiresAt?: Timestamp;
+};
 
 export type StateVersion = {
   readonly id: string;

@@ -120,13 +120,20 @@ export const movedBody = identifiersBody('workspaces');
 export const parseMovedWorkspaces = (body: unknown): readonly string[] =>
   parseBody(movedBody, body).data.map(({ id }) => id);
 
-/** `reason` is at the top level, in the attributes, or absent. */
-export const lockBody = z.object({
-  reason: text(10_000).nullish(),
-  data: z
-    .object({ type: typeSchema('workspaces'), attributes: z.object({ reason: text(10_000).nullish() }).nullish() })
-    .nullish(),
+/** Seconds until a lock ends by itself. */
+const leaseSeconds = z
+  .int()
+  .min(10)
+  .max(7 * 24 * 60 * 60);
+
+const lockMembers = z.object({ reason: text(10_000).nullish(), 'expires-in': leaseSeconds.nullish() });
+
+/** The members are at the top level, in the attributes, or absent. */
+export const lockBody = lockMembers.extend({
+  data: z.object({ type: typeSchema('workspaces'), attributes: lockMembers.nullish() }).nullish(),
 });
+
+export const lockRenewalBody = z.object({ 'expires-in': leaseSeconds });
 
 /** Not a relationship's body: the key is an attribute of the workspace. */
 export const sshKeyBody = resourceBody('workspaces', z.object({ id: text(255).nullable() }));

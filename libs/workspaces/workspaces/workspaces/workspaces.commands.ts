@@ -51,6 +51,7 @@ export type WorkspaceOperations = {
   MoveWorkspaces: Operation<{ project: string; workspaces: readonly string[]; actor: Actor }, void>;
   AssignSshKey: ExistingWorkspaceOperation<'AssignSshKey'>;
   LockWorkspace: ExistingWorkspaceOperation<'LockWorkspace'>;
+  RenewLock: ExistingWorkspaceOperation<'RenewLock'>;
   UnlockWorkspace: ExistingWorkspaceOperation<'UnlockWorkspace'>;
   ForceUnlockWorkspace: ExistingWorkspaceOperation<'ForceUnlockWorkspace'>;
   CreateStateVersion: ExistingWorkspaceOperation<'CreateStateVersion'>;

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { ConfigureRoute, CurrentActor, toActingPrincipal, type Actor } from '#api/access';
 import { recordDocumentScope } from '#api/document-cache';
 import { Database } from '#platform/postgres';
-import { Clock, notFound, collectRefusals } from '#platform/kernel';
+import { Clock, collectRefusals, formatTimestamp, notFound, type Timestamp } from '#platform/kernel';
 import {
   renderDocument,
   LIST_BODY_BYTES,
@@ -26,6 +26,7 @@ import { ToolReleases } from '../tool-versions/tool-releases.catalogue.js';
 import {
   createBody,
   lockBody,
+  lockRenewalBody,
   parseMovedWorkspaces,
   checkAttributes,
   toNewWorkspace,
@@ -186,10 +187,20 @@ export class WorkspacesController {
   @Post('workspaces/:id/actions/lock')
   @HttpCode(200)
   async lock(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const lockInput = parseBody(lockBody, body);
-    const reason = lockInput.reason ?? lockInput.data?.attributes?.reason ?? '';
-    const input = { target: { id }, data: { holder: toActingPrincipal(actor), reason }, actor };
+    const { data, ...lockInput } = parseBody(lockBody, body);
+    const reason = lockInput.reason ?? data?.attributes?.reason ?? '';
+    const seconds = lockInput['expires-in'] ?? data?.attributes?.['expires-in'] ?? null;
+    const expiresAt = seconds === null ? null : this.computeEnd(seconds);
+    const input = { target: { id }, data: { holder: toActingPrincipal(actor), reason, expiresAt }, actor };
     return this.render(await this.bus.execute(new ChangeWorkspace('LockWorkspace', input)), actor);
+  }
+
+  @Post('workspaces/:id/actions/renew-lock')
+  @HttpCode(200)
+  async renewLock(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const expiresAt = this.computeEnd(parseBody(lockRenewalBody, body)['expires-in']);
+    const input = { target: { id }, data: { holder: toActingPrincipal(actor), expiresAt }, actor };
+    return this.render(await this.bus.execute(new ChangeWorkspace('RenewLock', input)), actor);
   }
 
   @Post('workspaces/:id/actions/unlock')
@@ -211,6 +222,10 @@ export class WorkspacesController {
     const key = parseBody(sshKeyBody, body).data.attributes.id || null;
     const input = { target: { id }, data: { key }, actor };
     return this.render(await this.bus.execute(new ChangeWorkspace('AssignSshKey', input)), actor);
+  }
+
+  private computeEnd(seconds: number): Timestamp {
+    return formatTimestamp(this.clock.now().getTime() + seconds * 1000);
   }
 
   private async show(target: WorkspaceTarget, query: QueryOf, actor: Actor): Promise<Document> {

@@ -157,6 +157,7 @@ const renderAttributes = (row: WorkspaceRow, actor: Identity): Record<string, un
     'latest-change-at': row.latestChangeAt,
     locked: row.lock !== null,
     'locked-reason': row.lock?.reason ?? null,
+    'lock-expires-at': row.lock?.expiresAt ?? null,
     'migration-environment': null,
     name: row.name,
     'no-code-upgrade-available': false,

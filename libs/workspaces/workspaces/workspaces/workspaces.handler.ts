@@ -27,6 +27,7 @@ export class WorkspacesHandler extends AggregateHandler<WorkspaceOperations> {
     MoveWorkspaces: (input) => moveWorkspaces(this.store, input),
     AssignSshKey: (input) => this.change('AssignSshKey', input),
     LockWorkspace: (input) => this.change('LockWorkspace', input),
+    RenewLock: (input) => this.change('RenewLock', input),
     UnlockWorkspace: (input) => this.change('UnlockWorkspace', input),
     ForceUnlockWorkspace: (input) => this.change('ForceUnlockWorkspace', input),
     CreateStateVersion: (input) => this.change('CreateStateVersion', input),

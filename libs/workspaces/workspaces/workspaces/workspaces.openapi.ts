@@ -20,7 +20,7 @@ import {
 import { EXECUTION_MODES } from '#platform/kernel';
 import { workspaceListParameters } from '../lists/workspace-lists.openapi.js';
 import { WORKSPACE_SETTINGS } from '../settings/workspace-settings.js';
-import { createBody, lockBody, movedBody, sshKeyBody, updateBody } from './workspaces.body.js';
+import { createBody, lockBody, lockRenewalBody, movedBody, sshKeyBody, updateBody } from './workspaces.body.js';
 import { WorkspacesController } from './workspaces.controller.js';
 import { WORKSPACE_INCLUDES } from './workspaces.include.js';
 
@@ -112,6 +112,7 @@ export const workspaceSchema = defineResource({
     'latest-change-at': timestamp('When its settings, state or runs changed last.'),
     locked: z.boolean(),
     'locked-reason': z.string().nullable(),
+    'lock-expires-at': timestamp('When the lock ends by itself. Null if it does not.').nullable(),
     'migration-environment': always(null),
     name: exampleText('network'),
     'no-code-upgrade-available': always(false),
@@ -239,8 +240,19 @@ export const workspacesOperations = describeController(WorkspacesController, gro
     events: ['WorkspaceMoved'],
   },
   lock: {
+    description:
+      'With `expires-in`, the lock ends by itself after this number of seconds, unless its holder renews it.',
     body: describeOptionalBody(lockBody, { reason: 'Upgrading the provider' }),
     refusals: { conflict: 'The workspace is locked already.' },
+    events: ['WorkspaceLocked', 'WorkspaceLockLeased'],
+  },
+  renewLock: {
+    operationId: 'renewWorkspaceLock',
+    summary: 'Set when your lock ends by itself',
+    description: 'The lock ends this number of seconds from now. An unlock ends it earlier.',
+    body: describeBody(lockRenewalBody, { 'expires-in': 300 }),
+    refusals: { conflict: 'The workspace is not locked, or another caller holds the lock.' },
+    events: ['WorkspaceLockLeased'],
   },
   unlock: {
     refusals: { conflict: 'The workspace is not locked, or another caller holds the lock.' },

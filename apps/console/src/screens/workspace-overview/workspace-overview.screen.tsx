@@ -33,6 +33,7 @@ const LockNotice = ({ organization, workspace }: PartProps) => {
   const described = describeHolder(workspace, lockedBy);
   const holder = isRun ? described : (lock?.attributes['locked-by-name'] ?? described);
   const reason = workspace.data.attributes['locked-reason'];
+  const end = workspace.data.attributes['lock-expires-at'];
   const noReason = isRun ? 'The run unlocks the workspace when it ends.' : 'The holder gave no reason.';
   return (
     <Alert color="orange" variant="light" icon={<LockIcon />} title={`Locked by ${holder}`}>
@@ -40,6 +41,12 @@ const LockNotice = ({ organization, workspace }: PartProps) => {
         {lock && (
           <div>
             Locked <Time value={lock.attributes['locked-at']} />.
+            {end !== null && (
+              <>
+                {' '}
+                The lock ends by itself <Time value={end} />.
+              </>
+            )}
           </div>
         )}
         <LongText text={reason ? `Reason: ${reason}` : noReason} />

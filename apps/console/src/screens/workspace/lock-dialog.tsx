@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core';
+import { Select, Text } from '@mantine/core';
 import { useChangeLock, type Workspace } from '../../api/workspaces.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { useForm } from '../../components/form.js';
@@ -8,10 +8,19 @@ import { reportAndClose } from '../../toasts.js';
 
 type DialogProps = { readonly organization: string; readonly workspace: Workspace; readonly onClose: () => void };
 
+/** Seconds until a lock ends by itself; 0 if it does not. */
+const ENDS = [
+  { value: '0', label: 'When somebody unlocks it' },
+  { value: '3600', label: 'In an hour' },
+  { value: '28800', label: 'In 8 hours' },
+  { value: '86400', label: 'In a day' },
+] as const;
+
 export const LockDialog = ({ organization, workspace, onClose }: DialogProps) => {
   const { name } = workspace.attributes;
   const change = useChangeLock(organization, workspace);
-  const form = useForm({ reason: '' }, change);
+  const form = useForm({ reason: '', 'expires-in': '0' }, change);
+  const { reason, 'expires-in': seconds } = form.trimmed;
   return (
     <FormDialog
       title={`Lock ${name}`}
@@ -22,10 +31,23 @@ export const LockDialog = ({ organization, workspace, onClose }: DialogProps) =>
         </Text>
       }
       form={form}
-      onSubmit={() => change.mutate({ action: 'lock', ...form.trimmed }, reportAndClose(`${name} is locked.`, onClose))}
+      onSubmit={() =>
+        change.mutate(
+          { action: 'lock', reason, seconds: Number(seconds) },
+          reportAndClose(`${name} is locked.`, onClose),
+        )
+      }
       onClose={onClose}
     >
       <LockReasonField {...form.choice('reason')} />
+      <Select
+        label="The lock ends"
+        data={ENDS}
+        allowDeselect={false}
+        {...form.choice('expires-in')}
+        onChange={(value) => form.enter({ 'expires-in': value ?? '0' })}
+        comboboxProps={{ withinPortal: false }}
+      />
     </FormDialog>
   );
 };
