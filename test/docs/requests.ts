@@ -36,6 +36,7 @@ import * as tags from '../../libs/organizations/tag-bindings/tags.body.js';
 import * as flatTags from '../../libs/workspaces/tags/flat-tags/tags.controller.js';
 import * as variableSets from '../../libs/workspaces/variables/variable-sets/variable-sets.body.js';
 import * as variables from '../../libs/workspaces/variables/variables/variables.body.js';
+import * as terraformVersions from '../../libs/workspaces/workspaces/tool-versions/terraform-versions.body.js';
 import * as consumers from '../../libs/workspaces/workspaces/remote-state-consumers/remote-state-consumers.controller.js';
 import * as workloadIdentities from '../../libs/identity/workload-identities/identities/workload-identities.controller.js';
 import * as workspaces from '../../libs/workspaces/workspaces/workspaces/workspaces.body.js';
@@ -556,6 +557,22 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
     ],
     also: { key: 'docs', value: 'docs' },
   },
+  'terraform-versions': {
+    requests: [
+      {
+        name: 'create',
+        routes: ['POST /api/v2/admin/terraform-versions'],
+        body: terraformVersions.createBody,
+        goTfe: ['AdminTerraformVersionCreateOptions'],
+      },
+      {
+        name: 'update',
+        routes: ['PATCH /api/v2/admin/terraform-versions/:id'],
+        body: terraformVersions.updateBody,
+        goTfe: ['AdminTerraformVersionUpdateOptions'],
+      },
+    ],
+  },
   tags: {
     requests: [
       {
@@ -801,8 +818,6 @@ export const NOT_BUILT: Readonly<Record<string, readonly string[]>> = {
     'AdminOPAVersionUpdateOptions',
     'AdminSentinelVersionCreateOptions',
     'AdminSentinelVersionUpdateOptions',
-    'AdminTerraformVersionCreateOptions',
-    'AdminTerraformVersionUpdateOptions',
   ],
   'admin runs': ['AdminRunForceCancelOptions'],
   'cloud credentials and encryption keys': [

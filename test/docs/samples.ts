@@ -6,6 +6,7 @@ import {
   makeProject,
   makeReservedTagKey,
   makeTeam,
+  makeToolVersion,
   makeWorkspace,
   related,
   resource,
@@ -603,6 +604,33 @@ const identityProviderRequests = (api: ApiTestClient): SampledRequest[] => {
   ];
 };
 
+const terraformVersionRequests = (api: ApiTestClient): SampledRequest[] => {
+  const path = '/api/v2/admin/terraform-versions';
+  const [url, sha] = ['https://tools.example.com/terraform.zip', 'ab'.repeat(32)];
+  const archive = { url, sha, os: 'linux', arch: 'amd64' };
+  const set = { official: true, enabled: false, beta: true, deprecated: true, 'deprecated-reason': 'old' };
+  const version = () => `9.3.0-${unique()}`;
+  const samples = (): Sample[] => [
+    { attributes: { version: version(), ...set, url, sha }, shows: { attributes: { archs: [archive] } } },
+    { attributes: { version: version(), archs: [{ ...archive, arch: 'arm64' }] } },
+  ];
+  return [
+    {
+      label: 'terraform-versions, create',
+      send: (sent) => api.post(path, { data: { type: 'terraform-versions', ...sent } }),
+      samples: samples(),
+    },
+    {
+      label: 'terraform-versions, update',
+      send: async (sent) => {
+        const id = await makeToolVersion(api, version());
+        return api.patch(`${path}/${id}`, { data: { type: 'terraform-versions', ...sent } });
+      },
+      samples: samples(),
+    },
+  ];
+};
+
 /** Returns requests with every member that their schemas support or keep, for a server with the organization `acme`. */
 export const sampledRequests = async (api: ApiTestClient): Promise<SampledRequest[]> => {
   const pool = await makeAgentPool(api, 'acme', 'pool');
@@ -619,6 +647,7 @@ export const sampledRequests = async (api: ApiTestClient): Promise<SampledReques
     ...registryRequests(api),
     ...(await runRequests(api, await ofAcme())),
     ...teamRequests(api),
+    ...terraformVersionRequests(api),
     ...(await tokenRequests(api, pool)),
     ...variableRequests(api, await ofAcme()),
     ...variableSetRequests(api, await ofAcme(), project),

@@ -1,5 +1,5 @@
 import { createScimGroup, createScimUser, makeScimClient } from '../support/scim.js';
-import { expectStatus, resource } from '../support/seeds.js';
+import { expectStatus, makeToolVersion, resource } from '../support/seeds.js';
 import type { ApiResponse } from '../support/server.js';
 import { FormClient } from '../support/sign-in.js';
 import type { CatalogueWorld } from './audit-catalogue.actions.js';
@@ -8,6 +8,7 @@ import type { CatalogueWorld } from './audit-catalogue.actions.js';
 type SiteActionResult = { readonly answer: ApiResponse; readonly id: string; readonly meta: object | null };
 type SiteAction = (world: CatalogueWorld) => Promise<SiteActionResult>;
 
+const VERSIONS = '/api/v2/admin/terraform-versions';
 const PROVIDERS = '/api/v2/admin/identity-providers';
 
 const makeProvider = async ({ server, unique }: CatalogueWorld) => {
@@ -94,6 +95,23 @@ export const SITE_ACTIONS: Readonly<Record<string, SiteAction>> = {
     const [, ...earlier] = expectStatus(await server.get('/.well-known/jwks'), 200).body.keys as { kid: string }[];
     const answer = expectStatus(await server.post('/api/v2/admin/oidc-settings/actions/trim-key'), 204);
     return { answer, id: 'oidc-site', meta: { kids: earlier.map(({ kid }) => kid).toReversed() } };
+  },
+  'terraform_version.create': async ({ server, unique }) => {
+    const version = `9.1.0-${unique('added')}`;
+    const answer = expectStatus(await server.post(VERSIONS, resource('terraform-versions', { version })), 201);
+    return { answer, id: answer.body.data.id, meta: { version } };
+  },
+  'terraform_version.update': async ({ server, unique }) => {
+    const version = `9.1.0-${unique('changed')}`;
+    const id = await makeToolVersion(server, version);
+    const body = resource('terraform-versions', { enabled: false });
+    const answer = expectStatus(await server.patch(`${VERSIONS}/${id}`, body), 200);
+    return { answer, id, meta: { version, attributes: ['enabled'] } };
+  },
+  'terraform_version.destroy': async ({ server, unique }) => {
+    const version = `9.1.0-${unique('deleted')}`;
+    const id = await makeToolVersion(server, version);
+    return { answer: expectStatus(await server.delete(`${VERSIONS}/${id}`), 204), id, meta: { version } };
   },
   'scim_group.create': async ({ server, unique }) => {
     const [scim, displayName] = [await makeScimClient(server), unique('group')];

@@ -26,9 +26,10 @@ const SEED = chooseSeed(20_261_124);
 
 /**
  * Some operations need a state that only other requests can create, such as a lock of the same caller, a run that waits for its
- * confirmation or that an executor has claimed, or a form with the token of a page. The test of a notification configuration needs a destination that answers.
+ * confirmation or that an executor has claimed, or a form with the token of a page. The test of a notification configuration
+ * needs a destination that answers, and releases of terraform that the server lists cannot be deleted.
  */
-const MOST_REFUSED = 66;
+const MOST_REFUSED = 67;
 
 type RequestOperation = {
   readonly parameters?: readonly ParameterTemplate[];

@@ -8,6 +8,7 @@ import {
   makeSitePool,
   makeTeam,
   makeToken,
+  makeToolVersion,
   makeWorkspace,
 } from '../support/seeds.js';
 import type { FreshResource, MatrixTarget } from './matrix.js';
@@ -148,6 +149,16 @@ export const sitePool: MatrixTarget = {
   ofSite: true,
   params: (_, { sitePool: id }) => ({ id, pool: id }),
   fresh: async (_, { server, unique }) => ({ params: { id: await makeSitePool(server, unique('pool')) } }),
+};
+
+/** A release of terraform: one that the server lists, or a new one that an administrator of the site has added. */
+export const siteToolVersion: MatrixTarget = {
+  scope: () => SITE_SCOPE,
+  // Ids of releases that the server lists derive from their versions: this is 1.5.7.
+  params: () => ({ id: 'tool-53ae027a22b07078' }),
+  fresh: async (_, { server, unique }) => ({
+    params: { id: await makeToolVersion(server, `9.0.0-${unique('fresh')}`) },
+  }),
 };
 
 /** The caller that uses the token of an agent pool. */

@@ -200,6 +200,12 @@ export const makeRemotePool = (api: ApiTestClient, organization: string, name: s
   makeAgentPool(api, organization, name, { 'remote-runs-enabled': true });
 
 /** Creates a pool of the site, as a site administrator. */
+/** Adds a release of terraform to the site, as its administrator. Resolves to its id. */
+export const makeToolVersion = async (client: ApiTestClient, version: string, attributes = {}): Promise<string> => {
+  const body = resource('terraform-versions', { version, ...attributes });
+  return expectStatus(await client.post('/api/v2/admin/terraform-versions', body), 201).body.data.id as string;
+};
+
 export const makeSitePool = async (api: ApiTestClient, name: string): Promise<string> =>
   created(await api.post('/api/v2/admin/agent-pools', resource('agent-pools', { name }))).body.data.id as string;
 

@@ -5285,11 +5285,15 @@ export interface paths {
     };
     /**
      * List the releases of Terraform and OpenTofu that workspaces may choose
-     * @description The newest release comes first. The setting `CADASTRE_TOOL_RELEASES` adds releases; requests cannot change the list.
+     * @description The newest release comes first. The list has the releases that the server knows, those of the setting `CADASTRE_TOOL_RELEASES`, and those that administrators have added.
      */
     get: operations['listTerraformVersions'];
     put?: never;
-    post?: never;
+    /**
+     * Add a release of Terraform or OpenTofu
+     * @description For releases that the server does not know, and for builds of your own. `url` and `sha` mean one archive for Linux on amd64.
+     */
+    post: operations['createTerraformVersion'];
     delete?: never;
     options?: never;
     head?: never;
@@ -5307,10 +5311,15 @@ export interface paths {
     get: operations['getTerraformVersion'];
     put?: never;
     post?: never;
-    delete?: never;
+    /** Delete a release of Terraform or OpenTofu */
+    delete: operations['deleteTerraformVersion'];
     options?: never;
     head?: never;
-    patch?: never;
+    /**
+     * Change a release of Terraform or OpenTofu
+     * @description Workspaces cannot choose a release that is not enabled. Those that have it keep it. Constraints and `latest` resolve to enabled releases that are not beta.
+     */
+    patch: operations['updateTerraformVersion'];
     trace?: never;
   };
   '/api/v2/organizations/{organization}/workspaces': {
@@ -7618,6 +7627,50 @@ export interface components {
         type?: ('workspaces' | '') | null;
         id: string;
       }[];
+    };
+    CreateTerraformVersionBody: {
+      data: {
+        type?: ('terraform-versions' | '') | null;
+        attributes: {
+          version: string;
+          url?: string | null;
+          sha?: string | null;
+          archs?: {
+            url: string;
+            sha: string;
+            os: string;
+            arch: string;
+          }[];
+          official?: boolean;
+          enabled?: boolean;
+          beta?: boolean;
+          deprecated?: boolean;
+          'deprecated-reason'?: string | null;
+        };
+        relationships?: unknown;
+      };
+    };
+    UpdateTerraformVersionBody: {
+      data: {
+        type?: ('terraform-versions' | '') | null;
+        attributes: {
+          version?: string;
+          url?: string | null;
+          sha?: string | null;
+          archs?: {
+            url: string;
+            sha: string;
+            os: string;
+            arch: string;
+          }[];
+          official?: boolean;
+          enabled?: boolean;
+          beta?: boolean;
+          deprecated?: boolean;
+          'deprecated-reason'?: string | null;
+        };
+        relationships?: unknown;
+      };
     };
     CreateWorkspaceBody: {
       data: {
@@ -13642,32 +13695,50 @@ export interface components {
       attributes: {
         /** @example 1.16.5 */
         version: string;
-        /** @constant */
-        url: null;
-        /** @constant */
-        sha: null;
         /**
-         * @description Always empty, because the server downloads no release.
-         * @example []
+         * @description The archive for Linux on amd64.
+         * @example https://tools.example.com/terraform_1.16.5_linux_amd64.zip
          */
-        archs: string[];
-        /** @description False if the setting `CADASTRE_TOOL_RELEASES` adds it. */
+        url: string | null;
+        /**
+         * @description The SHA-256 checksum of that archive.
+         * @example c6e5df76ba4d8e0ba0d9c5e0a1e2a2a4b2c3d4e5f60718293a4b5c6d7e8f9012
+         */
+        sha: string | null;
+        /** @description The archives from which executors take the program, in the order of the request. Empty for the archives of the publisher, or of the mirror of the executor. */
+        archs: {
+          /** @example https://tools.example.com/terraform_1.16.5_linux_amd64.zip */
+          url: string;
+          /** @example c6e5df76ba4d8e0ba0d9c5e0a1e2a2a4b2c3d4e5f60718293a4b5c6d7e8f9012 */
+          sha: string;
+          /** @example linux */
+          os: string;
+          /** @example amd64 */
+          arch: string;
+        }[];
+        /** @description Whether it is a release of the publisher. It cannot be deleted. */
         official: boolean;
-        /** @constant */
-        enabled: true;
+        /** @description Whether workspaces may choose it. */
+        enabled: boolean;
         /** @description Whether it is a preview of a release. */
         beta: boolean;
-        /** @constant */
-        deprecated: false;
-        /** @constant */
-        'deprecated-reason': null;
+        /** @description Whether runs with it begin with a warning. */
+        deprecated: boolean;
+        /**
+         * @description The text of that warning.
+         * @example It has a known weakness.
+         */
+        'deprecated-reason': string | null;
         /**
          * @description The number of workspaces whose version is exactly this release, not a constraint.
          * @example 3
          */
         usage: number;
-        /** @constant */
-        'created-at': null;
+        /**
+         * @description Null for releases that the server lists.
+         * @example 2026-10-05T09:30:00.000Z
+         */
+        'created-at': string | null;
       };
       links: {
         /**
@@ -45525,6 +45596,72 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
+  createTerraformVersion: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "terraform-versions",
+         *         "attributes": {
+         *           "version": "1.16.6-acme.1",
+         *           "url": "https://tools.example.com/terraform_1.16.5_linux_amd64.zip",
+         *           "sha": "c6e5df76ba4d8e0ba0d9c5e0a1e2a2a4b2c3d4e5f60718293a4b5c6d7e8f9012"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateTerraformVersionBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['TerraformVersionDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description An attribute is not valid, or the version exists. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute is not valid, or the version exists."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
   getTerraformVersion: {
     parameters: {
       query?: never;
@@ -45550,6 +45687,106 @@ export interface operations {
       401: components['responses']['Unauthorized'];
       403: components['responses']['Forbidden'];
       404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteTerraformVersion: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the terraform version. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The version is official, listed by the server, or in use. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The version is official, listed by the server, or in use."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  updateTerraformVersion: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the terraform version. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "terraform-versions",
+         *         "attributes": {
+         *           "deprecated": true,
+         *           "deprecated-reason": "It has a known weakness."
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdateTerraformVersionBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['TerraformVersionDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

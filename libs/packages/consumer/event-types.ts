@@ -731,6 +731,48 @@ type EventSchemas = {
     StateVersionDiscarded: {
       id: string;
     };
+    /** cadastre.ToolVersionAdded.v1 */
+    ToolVersionAdded: {
+      id: string;
+      version: string;
+      settings: {
+        official: boolean;
+        enabled: boolean;
+        beta: boolean;
+        deprecated: boolean;
+        deprecatedReason: string | null;
+        readonly archs: {
+          url: string;
+          sha: string;
+          os: string;
+          arch: string;
+        }[];
+      };
+    };
+    /** cadastre.ToolVersionChanged.v1 */
+    ToolVersionChanged: {
+      id: string;
+      version: string;
+      settings: {
+        official: boolean;
+        enabled: boolean;
+        beta: boolean;
+        deprecated: boolean;
+        deprecatedReason: string | null;
+        readonly archs: {
+          url: string;
+          sha: string;
+          os: string;
+          arch: string;
+        }[];
+      };
+      changed: string[];
+    };
+    /** cadastre.ToolVersionDeleted.v1 */
+    ToolVersionDeleted: {
+      id: string;
+      version: string;
+    };
     /** cadastre.ReservedTagKeyCreated.v1 */
     ReservedTagKeyCreated: {
       key: string;
@@ -1776,6 +1818,9 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   StateVersionPromoted: 1,
   StateVersionErrored: 1,
   StateVersionDiscarded: 1,
+  ToolVersionAdded: 1,
+  ToolVersionChanged: 1,
+  ToolVersionDeleted: 1,
   ReservedTagKeyCreated: 1,
   ReservedTagKeyUpdated: 1,
   ReservedTagKeyDeleted: 1,

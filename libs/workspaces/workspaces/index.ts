@@ -9,6 +9,7 @@ export { buildLockSnapshotJson, type LockSnapshot } from './lock/lock.view.js';
 export type { OutputSummary, StateSummary } from './workspaces/state-head.js';
 export { ToolReleases } from './tool-versions/tool-releases.catalogue.js';
 export { createExpiredLocksJob } from './lock/expired-locks.job.js';
+export { SELECT_SITE_RELEASES, type SiteRelease } from './tool-versions/tool-versions.view.js';
 export { failStateVersion } from './workspaces/change-workspace.operation.js';
 export { loadWorkspaceLock, type WorkspaceLock } from './lock/workspace-lock.writes.js';
 export { ChangeWorkspace } from './workspaces/workspaces.commands.js';

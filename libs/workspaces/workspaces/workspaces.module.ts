@@ -9,21 +9,25 @@ import { workspaceEvents } from './workspaces.events.js';
 import { workspaceCounts, workspaceNames, workspaces, workspaceTags } from './workspaces.projection.js';
 import { RemoteStateConsumersController } from './remote-state-consumers/remote-state-consumers.controller.js';
 import { TerraformVersionsController } from './tool-versions/terraform-versions.controller.js';
+import { toolVersionEvents, toolVersions } from './tool-versions/tool-version.js';
 import { ToolReleases } from './tool-versions/tool-releases.catalogue.js';
+import { ToolVersionsHandler } from './tool-versions/tool-versions.handler.js';
+import { siteToolVersions } from './tool-versions/tool-versions.view.js';
 import { selectRelatedWorkspaces } from './workspaces/workspaces.related.js';
 import { WorkspacesController } from './workspaces/workspaces.controller.js';
 import { GLOBAL_REMOTE_STATE, WorkspacesHandler } from './workspaces/workspaces.handler.js';
 
 export const workspacesDefinition: ModuleDefinition = {
   name: 'workspaces',
-  kinds: workspaceEvents,
-  aggregates: [defineAggregate('ws', workspace)],
+  kinds: { ...workspaceEvents, ...toolVersionEvents },
+  aggregates: [defineAggregate('ws', workspace), defineAggregate('tool', toolVersions)],
   projections: [
     toProjection(workspaces),
     toProjection(workspaceNames),
     toProjection(workspaceTags),
     toProjection(workspaceCounts),
     toProjection(remoteStateConsumers),
+    toProjection(siteToolVersions),
   ],
   followers: [],
   uniqueNames: [WORKSPACE_NAMES],
@@ -47,6 +51,7 @@ export class WorkspacesModule {
       imports: [CqrsModule],
       controllers: [RemoteStateConsumersController, TerraformVersionsController, WorkspacesController],
       providers: [
+        ToolVersionsHandler,
         WorkspacesHandler,
         { provide: AgentPoolWorkspaces, useValue: { related: selectRelatedWorkspaces } satisfies AgentPoolWorkspaces },
         { provide: GLOBAL_REMOTE_STATE, useValue: globalRemoteState },

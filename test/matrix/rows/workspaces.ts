@@ -10,6 +10,7 @@ import {
   otherProject,
   project,
   site,
+  siteToolVersion,
   workspace,
 } from '../targets.js';
 
@@ -243,13 +244,34 @@ const releases: readonly MatrixRow[] = [
   { route: 'GET /admin/terraform-versions', about: site, demands: ['manage-site'], status: 200 },
   {
     route: 'GET /admin/terraform-versions/:id',
-    about: {
-      ...site,
-      // Ids of releases derive from their versions: this is 1.5.7.
-      params: () => ({ id: 'tool-53ae027a22b07078' }),
-    },
+    about: siteToolVersion,
     demands: ['manage-site'],
     status: 200,
+  },
+  {
+    route: 'POST /admin/terraform-versions',
+    about: site,
+    demands: ['manage-site'],
+    status: 201,
+    trail: ['terraform_version create'],
+    bodyFor: ({ world }) => resource('terraform-versions', { version: `9.0.0-${world.unique('made')}` }),
+  },
+  {
+    route: 'PATCH /admin/terraform-versions/:id',
+    about: siteToolVersion,
+    demands: ['manage-site'],
+    status: 200,
+    trail: ['terraform_version update'],
+    fresh: true,
+    body: resource('terraform-versions', { enabled: false }),
+  },
+  {
+    route: 'DELETE /admin/terraform-versions/:id',
+    about: siteToolVersion,
+    demands: ['manage-site'],
+    status: 204,
+    trail: ['terraform_version destroy'],
+    fresh: true,
   },
 ];
 

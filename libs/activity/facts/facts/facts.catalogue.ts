@@ -153,6 +153,7 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'ssh_key',
   'state_version',
   'team',
+  'terraform_version',
   'user',
   'var',
   'varset',

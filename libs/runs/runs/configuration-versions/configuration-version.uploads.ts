@@ -194,7 +194,7 @@ export class ConfigurationUploads {
       ...DEFAULT_OPTIONS,
       planOnly: configuration.speculative,
       autoApply: configuration.autoApply && configuration.mayApply && can(maker, 'apply-run', creatorScope),
-      terraformVersion: this.releases.resolve(configuration.terraformVersion),
+      terraformVersion: this.releases.with(configuration.siteReleases).resolve(configuration.terraformVersion),
     };
     const data = {
       workspace: configuration.workspace,

@@ -15,7 +15,7 @@ import {
 import { buildSnapshotJson, type StreamSnapshot, selectStreamVersions, type StreamVersion } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import { buildLimit, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
-import { EXECUTION_MODE } from '#workspaces/workspaces';
+import { EXECUTION_MODE, SELECT_SITE_RELEASES, type SiteRelease } from '#workspaces/workspaces';
 import type { ConfigurationStatus } from './configuration-version.js';
 import { FINAL_STATUSES } from '../runs/run-status.js';
 
@@ -202,6 +202,7 @@ export type ConfigurationForUpload = {
   readonly executionMode: ExecutionMode;
   readonly autoApply: boolean;
   readonly terraformVersion: string;
+  readonly siteReleases: readonly SiteRelease[];
 };
 
 export const loadConfigurationForUpload = async (database: Database, id: string): Promise<ConfigurationForUpload> => {
@@ -210,7 +211,7 @@ export const loadConfigurationForUpload = async (database: Database, id: string)
            ${buildSnapshotJson('s')} as snapshot, ${hasRuns(sql`c.id`)} as "hasRuns",
            c.auto_queue_runs as "autoQueueRuns", c.speculative, c.created_by as "createdBy", c.may_apply as "mayApply",
            ${EXECUTION_MODE} as "executionMode", (w.settings ->> 'autoApply')::boolean as "autoApply",
-           w.settings ->> 'terraformVersion' as "terraformVersion"
+           w.settings ->> 'terraformVersion' as "terraformVersion", ${SELECT_SITE_RELEASES} as "siteReleases"
       from configuration_versions c join workspaces w on w.id = c.workspace
       join projects p on p.id = w.project join organizations o on o.id = w.organization
       join event_store.streams s on s.stream = c.id join event_store.streams sw on sw.stream = w.id

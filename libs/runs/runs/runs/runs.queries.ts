@@ -12,7 +12,14 @@ import {
 import { isPoolUsableBy, USES_SITE_POOLS } from '#organizations/agents';
 import { selectStoredAttributes } from '#api/json-api';
 import { selectEncryptedSecret } from '#storage/vault';
-import { AGENT_POOL, EXECUTION_MODE, buildLockSnapshotJson, type LockSnapshot } from '#workspaces/workspaces';
+import {
+  AGENT_POOL,
+  EXECUTION_MODE,
+  SELECT_SITE_RELEASES,
+  buildLockSnapshotJson,
+  type LockSnapshot,
+  type SiteRelease,
+} from '#workspaces/workspaces';
 import type { StatusTimestamps } from './phases.js';
 import { RUN_OPTIONS, type RunOptions } from './run-options.js';
 import type { RunStatus } from './run-status.js';
@@ -216,6 +223,7 @@ export type WorkspaceForNewRun = PermissionScope & {
   readonly autoApply: boolean;
   readonly allowDestroyPlan: boolean;
   readonly terraformVersion: string;
+  readonly siteReleases: readonly SiteRelease[];
   /** Whether other runs wait already. */
   readonly isQueued: boolean;
   /** The requested configuration, else the workspace's current one, else the last upload; null if there is none. */
@@ -245,7 +253,7 @@ export const loadWorkspaceForNewRun = async (
            ${buildLockSnapshotJson(actor)} as "workspaceSnapshot", ${EXECUTION_MODE} as "executionMode",
            (w.settings ->> 'autoApply')::boolean as "autoApply",
            (w.settings ->> 'allowDestroyPlan')::boolean as "allowDestroyPlan",
-           w.settings ->> 'terraformVersion' as "terraformVersion",
+           w.settings ->> 'terraformVersion' as "terraformVersion", ${SELECT_SITE_RELEASES} as "siteReleases",
            exists (select 1 from runs r where r.workspace = w.id and r.queues and r.status = 'pending'
                                           and ${isOpen('r')}) as "isQueued",
            ${selectConfiguration(actor, configurationVersion)} as configuration, ${selectRunGrants(actor)} as grants

@@ -2,12 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { rcompare } from 'semver';
 import {
   expectStatus,
+  makeConfigurationVersion,
   makeOrganization,
   makeOrganizationToken,
   makeWorkspace,
   resource,
 } from '../../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
+import { expectViewsMatchLog } from '../../../../test/support/views-match-log.js';
+import { workspacesDefinition } from '../workspaces.module.js';
 import { OPENTOFU_RELEASES, PREVIEWS, TERRAFORM_RELEASES } from './built-in-releases.js';
 
 const PATH = '/api/v2/admin/terraform-versions';
@@ -90,19 +93,154 @@ describe('the releases for site administrators', () => {
     expectStatus(await server.get(`${PATH}?filter[beta]=true`), 400);
   });
 
-  it('cannot be changed by requests', async () => {
-    const body = resource('terraform-versions', { version: '9.9.9', url: 'https://127.0.0.1/t.zip', sha: 'abc' });
-    const [release] = await list('filter[version]=1.5.7');
-    expectStatus(await server.post(PATH, body), 405);
-    expectStatus(await server.patch(`${PATH}/${release.id}`, body), 405);
-    expectStatus(await server.delete(`${PATH}/${release.id}`), 405);
-    expect(await list('filter[version]=1.5.7')).toEqual([release]);
-  });
-
   it('are hidden from others', async () => {
     const token = server.as(await makeOrganizationToken(server, 'acme'));
     const [release] = await list('filter[version]=1.5.7');
     expectStatus(await token.get(PATH), 404);
     expectStatus(await token.get(`${PATH}/${release.id}`), 404);
   });
+});
+
+const SHA = 'a'.repeat(64);
+const URL_OF_ZIP = 'https://tools.example.com/terraform_7.0.0_linux_amd64.zip';
+
+const add = (attributes: object) => server.post(PATH, resource('terraform-versions', attributes));
+const addVersion = async (attributes: object): Promise<any> => expectStatus(await add(attributes), 201).body.data;
+const change = (id: string, attributes: object) =>
+  server.patch(`${PATH}/${id}`, resource('terraform-versions', attributes));
+const idOf = async (version: string): Promise<string> => (await list(`filter[version]=${version}`))[0].id as string;
+
+let count = 0;
+const createWorkspaceWith = (version: string) => {
+  const body = resource('workspaces', { name: `versioned-${(count += 1)}`, 'terraform-version': version });
+  return server.post('/api/v2/organizations/acme/workspaces', body);
+};
+
+describe('a release of the site', () => {
+  it('is added with its archives, and chosen by workspaces', async () => {
+    const added = await addVersion({ version: '7.0.0', url: URL_OF_ZIP, sha: SHA.toUpperCase() });
+    expect(added.attributes).toEqual({
+      version: '7.0.0',
+      url: URL_OF_ZIP,
+      sha: SHA,
+      archs: [{ url: URL_OF_ZIP, sha: SHA, os: 'linux', arch: 'amd64' }],
+      official: false,
+      enabled: true,
+      beta: false,
+      deprecated: false,
+      'deprecated-reason': null,
+      usage: 0,
+      'created-at': expect.stringMatching(/^20.+Z$/),
+    });
+    expectStatus(await createWorkspaceWith('7.0.0'), 201);
+    expect(await list('filter[version]=7.0.0')).toEqual([{ ...added, attributes: { ...added.attributes, usage: 1 } }]);
+    const { detail } = expectStatus(await server.delete(`${PATH}/${added.id}`), 422).body.errors[0];
+    expect(detail).toBe('7.0.0 cannot be deleted: 1 workspace has it');
+    expect(expectStatus(await change(added.id, { version: '7.0.1' }), 422).body.errors[0].detail).toBe(
+      'Version cannot change: 1 workspace has it',
+    );
+  });
+
+  it('keeps the order of its archives, is renamed and deleted', async () => {
+    const arm = { url: 'http://mirror.example.com/arm.zip', sha: SHA, os: 'linux', arch: 'arm64' };
+    const mac = { ...arm, os: 'darwin' };
+    const { id, attributes } = await addVersion({ version: '7.1.0-acme.1', archs: [mac, arm], beta: true });
+    expect(attributes).toMatchObject({ url: null, sha: null, archs: [mac, arm], beta: true });
+    expect(expectStatus(await change(id, { version: '7.1.0-acme.2', archs: [] }), 200).body.data).toMatchObject({
+      id,
+      attributes: { version: '7.1.0-acme.2', archs: [], beta: true },
+    });
+    expectStatus(await createWorkspaceWith('7.1.0-acme.1'), 422);
+    expectStatus(await server.delete(`${PATH}/${id}`), 204);
+    expectStatus(await server.get(`${PATH}/${id}`), 404);
+    expectStatus(await server.delete(`${PATH}/${id}`), 404);
+    expectStatus(await change(id, { beta: false }), 404);
+  });
+
+  it.each([
+    [{ version: '1.5.7' }, 'version', 'Version 1.5.7 exists already'],
+    [{ version: '9.1.0' }, 'version', 'Version 9.1.0 exists already'],
+    [{ version: '~> 1.5' }, 'version', 'Version must be a release such as 1.5.7'],
+    [{ version: '8.0.0', url: URL_OF_ZIP }, 'sha', 'Sha is missing beside url'],
+    [{ version: '8.0.0', sha: SHA }, 'url', 'Url is missing beside sha'],
+    [{ version: '8.0.0', url: URL_OF_ZIP, sha: 'abc' }, 'sha', 'must be a SHA-256 checksum: 64 hexadecimal digits'],
+    [
+      { version: '8.0.0', url: 'https://user:secret@tools.example.com/t.zip', sha: SHA },
+      'url',
+      'must be an http or https URL without a user name, such as https://tools.example.com/terraform_1.5.7_linux_amd64.zip',
+    ],
+    [{ version: '8.0.0', url: 'file:///etc/passwd', sha: SHA }, 'url', 'must be an http or https URL without'],
+    [
+      {
+        version: '8.0.0',
+        archs: ['a', 'b'].map((name) => ({ url: `https://x.test/${name}`, sha: SHA, os: 'linux', arch: 'arm64' })),
+      },
+      'archs/1',
+      'Archs: linux_arm64 is named twice',
+    ],
+    [{ version: '8.0.0', 'deprecated-reason': 'old' }, 'deprecated-reason', 'only valid for deprecated versions'],
+  ])('is refused as %j', async (attributes, name, problem) => {
+    const [error] = expectStatus(await add(attributes), 422).body.errors;
+    expect(error.source.pointer).toBe(`/data/attributes/${name}`);
+    expect(error.detail).toContain(problem);
+    expect(await list('filter[version]=8.0.0')).toEqual([]);
+  });
+
+  it('is added once by two requests at the same time', async () => {
+    const answers = await Promise.all([add({ version: '7.2.0' }), add({ version: '7.2.0' })]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 422]);
+    expect(await list('filter[version]=7.2.0')).toHaveLength(1);
+  });
+
+  it('is not chosen by workspaces while it is disabled, but those that have it keep it', async () => {
+    const { id } = await addVersion({ version: '6.0.1' });
+    const workspace = expectStatus(await createWorkspaceWith('6.0.1'), 201).body.data;
+    expectStatus(await change(id, { enabled: false }), 200);
+    const refused = expectStatus(await createWorkspaceWith('6.0.1'), 422).body.errors[0];
+    expect(refused.detail).toBe('Terraform version 6.0.1 is disabled by the administrators of the site');
+    const path = `/api/v2/workspaces/${workspace.id}`;
+    expectStatus(await server.patch(path, resource('workspaces', { 'terraform-version': '6.0.1' })), 200);
+    expectStatus(await server.patch(path, resource('workspaces', { 'terraform-version': '1.5.7' })), 200);
+    expectStatus(await server.patch(path, resource('workspaces', { 'terraform-version': '6.0.1' })), 422);
+    expectStatus(await change(id, { enabled: true }), 200);
+    expectStatus(await server.patch(path, resource('workspaces', { 'terraform-version': '6.0.1' })), 200);
+  });
+});
+
+describe('a release that the server lists', () => {
+  it('is changed, but neither renamed nor deleted', async () => {
+    const id = await idOf('1.4.1');
+    const changed = { deprecated: true, 'deprecated-reason': 'It has a weakness.', url: URL_OF_ZIP, sha: SHA };
+    expect(expectStatus(await change(id, changed), 200).body.data.attributes).toMatchObject({
+      ...changed,
+      official: true,
+      'created-at': null,
+    });
+    expect(expectStatus(await change(id, { deprecated: false }), 200).body.data.attributes).toMatchObject({
+      deprecated: false,
+      'deprecated-reason': null,
+      url: URL_OF_ZIP,
+    });
+    expectStatus(await change(id, { version: '1.4.99' }), 422);
+    expectStatus(await change(id, { official: false }), 422);
+    expectStatus(await server.delete(`${PATH}/${id}`), 422);
+    expectStatus(await server.delete(`${PATH}/${await idOf('9.1.0')}`), 422);
+  });
+
+  it('is skipped by constraints while it is disabled', async () => {
+    const createdRun = async () => {
+      const { body } = expectStatus(await createWorkspaceWith('~> 0.13.0'), 201);
+      await makeConfigurationVersion(server, body.data.id);
+      const workspace = { data: { type: 'workspaces', id: body.data.id } };
+      const run = await server.post('/api/v2/runs', resource('runs', {}, { workspace }));
+      return expectStatus(run, 201).body.data.attributes['terraform-version'] as string;
+    };
+    expect(await createdRun()).toBe('0.13.7');
+    expectStatus(await change(await idOf('0.13.7'), { enabled: false }), 200);
+    expect(await createdRun()).toBe('0.13.6');
+  });
+});
+
+it('matches the log in its view', async () => {
+  await expectViewsMatchLog(server, [workspacesDefinition]);
 });

@@ -1,19 +1,12 @@
-import { createHash } from 'node:crypto';
-import { Controller, Get, Param, Query, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import {
-  can,
-  ConfigureRoute,
-  CurrentActor,
-  requirePermission,
-  SITE_SCOPE,
-  verifyCurrentAccess,
-  type Actor,
-} from '#api/access';
+import { ConfigureRoute, CurrentActor, type Actor } from '#api/access';
 import { notFound } from '#platform/kernel';
 import { Database } from '#platform/postgres';
 import {
   getParameter,
+  parseBody,
   parsePage,
   renderDocument,
   renderPage,
@@ -22,36 +15,37 @@ import {
   type QueryParameters as QueryOf,
   type Resource,
 } from '#api/json-api';
+import {
+  createBody,
+  findDefaultArchive,
+  toNewVersion,
+  toVersionChanges,
+  updateBody,
+} from './terraform-versions.body.js';
 import { ToolReleases, type ToolRelease } from './tool-releases.catalogue.js';
-import { countUses } from './terraform-versions.queries.js';
+import { ChangeToolVersions } from './tool-versions.handler.js';
+import { loadSiteReleases, type SiteReleases } from './tool-versions.view.js';
 
 const PATH = 'api/v2/admin/terraform-versions';
 const FILTERS = ['filter[version]', 'search[version]'] as const;
 
-const deriveVersionId = (version: string): string =>
-  `tool-${createHash('sha256').update(version).digest('hex').slice(0, 16)}`;
-
-/** The server downloads no release, so it knows neither archives nor their checksums. */
-const renderTerraformVersion = (
-  { version, isPreview, isBuiltIn }: ToolRelease,
-  uses: ReadonlyMap<string, number>,
-): Resource => {
-  const id = deriveVersionId(version);
+const renderTerraformVersion = ({ id, version, settings }: ToolRelease, { releases, uses }: SiteReleases): Resource => {
+  const archive = findDefaultArchive(settings.archs);
   return {
     id,
     type: 'terraform-versions',
     attributes: {
       version,
-      url: null,
-      sha: null,
-      archs: [],
-      official: isBuiltIn,
-      enabled: true,
-      beta: isPreview,
-      deprecated: false,
-      'deprecated-reason': null,
-      usage: uses.get(version) ?? 0,
-      'created-at': null,
+      url: archive?.url ?? null,
+      sha: archive?.sha ?? null,
+      archs: settings.archs,
+      official: settings.official,
+      enabled: settings.enabled,
+      beta: settings.beta,
+      deprecated: settings.deprecated,
+      'deprecated-reason': settings.deprecatedReason,
+      usage: uses[version] ?? 0,
+      'created-at': releases.find((release) => release.id === id)?.createdAt ?? null,
     },
     links: { self: `/${PATH}/${id}` },
   };
@@ -61,6 +55,7 @@ const renderTerraformVersion = (
 @Controller(PATH)
 export class TerraformVersionsController {
   constructor(
+    private readonly bus: CommandBus,
     private readonly database: Database,
     private readonly releases: ToolReleases,
   ) {}
@@ -68,29 +63,42 @@ export class TerraformVersionsController {
   @Get()
   @ConfigureRoute({ filters: FILTERS })
   async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
-    await this.requireSiteAdmin(actor);
+    const site = await loadSiteReleases(this.database, actor);
     const page = parsePage(query);
     const exact = getParameter(query, 'filter[version]');
     const search = getParameter(query, 'search[version]') ?? '';
-    const matches = this.releases.list.filter(({ version }) => (exact ? version === exact : version.includes(search)));
-    const releases = slicePage(matches, page);
-    const uses = await countUses(this.database, actor, releases);
-    const data = releases.map((release) => renderTerraformVersion(release, uses));
+    const matches = this.releases
+      .with(site.releases)
+      .list.filter(({ version }) => (exact ? version === exact : version.includes(search)));
+    const data = slicePage(matches, page).map((release) => renderTerraformVersion(release, site));
     return renderPage(data, page, matches.length, request.publicUrl);
+  }
+
+  @Post()
+  async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const { version, settings } = toNewVersion(parseBody(createBody, body).data.attributes);
+    const id = await this.bus.execute(new ChangeToolVersions('AddToolVersion', { version, settings, actor }));
+    return this.show(id, actor);
   }
 
   @Get(':id')
   async show(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
-    await this.requireSiteAdmin(actor);
-    const release = this.releases.list.find(({ version }) => deriveVersionId(version) === id);
+    const site = await loadSiteReleases(this.database, actor);
+    const release = this.releases.with(site.releases).find(id);
     if (!release) throw notFound();
-    const uses = await countUses(this.database, actor, [release]);
-    return renderDocument(renderTerraformVersion(release, uses));
+    return renderDocument(renderTerraformVersion(release, site));
   }
 
-  private async requireSiteAdmin(actor: Actor): Promise<void> {
-    // The statement that counts the workspaces checks the access of site administrators.
-    if (!can(actor, 'manage-site', SITE_SCOPE)) await verifyCurrentAccess(this.database, actor);
-    requirePermission(actor, 'manage-site', SITE_SCOPE);
+  @Patch(':id')
+  async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+    const changes = toVersionChanges(parseBody(updateBody, body).data.attributes);
+    await this.bus.execute(new ChangeToolVersions('ChangeToolVersion', { id, changes, actor }));
+    return this.show(id, actor);
+  }
+
+  @Delete(':id')
+  @HttpCode(204)
+  async destroy(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new ChangeToolVersions('DeleteToolVersion', { id, actor }));
   }
 }

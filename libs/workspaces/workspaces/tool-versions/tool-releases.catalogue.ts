@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
 import { rcompare, Range, satisfies, SemVer, valid } from 'semver';
 import { OPENTOFU_RELEASES, PREVIEWS, TERRAFORM_RELEASES } from './built-in-releases.js';
+import type { ToolVersionSettings } from './tool-version.js';
+import type { SiteRelease } from './tool-versions.view.js';
 import { parseVersionConstraint, type VersionConstraint } from './version-constraint.js';
 
 /** The value that clients write for the newest release. */
@@ -19,37 +22,74 @@ const isRunning = (version: string, running: string | undefined): boolean => {
   return version === running || `${major}.${minor}.${patch}` === running;
 };
 
-const sortNewestFirst = (versions: readonly string[]): readonly SemVer[] =>
-  [...new Set(versions)].map((version) => new SemVer(version)).toSorted(rcompare);
+const compareReleases = (one: ToolRelease, other: ToolRelease): number => {
+  const [first, second] = [new SemVer(one.version), new SemVer(other.version)];
+  return second.compare(first) || second.compareBuild(first);
+};
 
 /** A release in the list for administrators. */
 export type ToolRelease = {
+  readonly id: string;
   readonly version: string;
-  readonly isPreview: boolean;
-  /** False if the operator added it. */
-  readonly isBuiltIn: boolean;
+  readonly settings: ToolVersionSettings;
+  /** Whether the server or the setting of the operator lists it. Administrators cannot rename or delete such a release. */
+  readonly isListed: boolean;
 };
 
+/** Releases that the server lists have no stored id. */
+const deriveReleaseId = (version: string): string =>
+  `tool-${createHash('sha256').update(version).digest('hex').slice(0, 16)}`;
+
+const toListedRelease = ({ raw, prerelease }: SemVer, isOfficial: boolean): ToolRelease => ({
+  id: deriveReleaseId(raw),
+  version: raw,
+  settings: {
+    official: isOfficial,
+    enabled: true,
+    beta: prerelease.length > 0,
+    deprecated: false,
+    deprecatedReason: null,
+    archs: [],
+  },
+  isListed: true,
+});
+
 /**
- * The tool releases that workspaces may choose: the built-in ones, and those that the operator adds. A workspace does
- * not say which of the two tools it means. An ambiguous constraint means Terraform, because the attribute has its name,
- * and OpenTofu if no Terraform release matches.
+ * The tool releases that workspaces may choose: the built-in ones, those that the operator adds, and those of the
+ * administrators of the site. A workspace does not say which of the two tools it means. An ambiguous constraint means
+ * Terraform, because the attribute has its name, and OpenTofu if no Terraform release matches.
  */
 export class ToolReleases {
   /** All releases, the newest first. A version that both tools have is one release. */
   readonly list: readonly ToolRelease[];
-  private readonly versions: ReadonlySet<string>;
+  private readonly byVersion: ReadonlyMap<string, ToolRelease>;
   private readonly final: readonly SemVer[];
 
-  constructor(added: readonly string[] = []) {
+  constructor(
+    private readonly added: readonly string[] = [],
+    site: readonly SiteRelease[] = [],
+  ) {
     const builtIn: ReadonlySet<string> = new Set([...TERRAFORM_RELEASES, ...OPENTOFU_RELEASES, ...PREVIEWS]);
-    this.versions = new Set([...builtIn, ...added]);
-    this.list = [...this.versions]
-      .map((version) => new SemVer(version))
-      .toSorted((one, other) => other.compare(one) || other.compareBuild(one))
-      .map(({ raw, prerelease }) => ({ version: raw, isPreview: prerelease.length > 0, isBuiltIn: builtIn.has(raw) }));
-    const own = sortNewestFirst([...TERRAFORM_RELEASES, ...added]).filter(({ prerelease }) => prerelease.length === 0);
-    this.final = [...own, ...sortNewestFirst(OPENTOFU_RELEASES)];
+    const listed = [...new Set([...builtIn, ...added])].map((version) =>
+      toListedRelease(new SemVer(version), builtIn.has(version)),
+    );
+    const releases = new Map(listed.map((release) => [release.id, release]));
+    for (const { id, version, settings } of site) {
+      releases.set(id, { id, version, settings, isListed: releases.has(id) });
+    }
+    this.list = [...releases.values()].toSorted(compareReleases);
+    this.byVersion = new Map(this.list.map((release) => [release.version, release]));
+    const own = [...TERRAFORM_RELEASES, ...added, ...site.map(({ version }) => version)];
+    this.final = [...this.sortFinal(own), ...this.sortFinal(OPENTOFU_RELEASES)];
+  }
+
+  /** Returns the releases with what administrators of the site have added or changed. */
+  with(site: readonly SiteRelease[]): ToolReleases {
+    return site.length === 0 ? this : new ToolReleases(this.added, site);
+  }
+
+  find(id: string): ToolRelease | undefined {
+    return this.list.find((release) => release.id === id);
   }
 
   /** Returns the newest release, which is the default of a workspace. */
@@ -71,6 +111,7 @@ export class ToolReleases {
    */
   problemOf(version: string, running?: string): string | null {
     if (this.releaseFor(version) !== null) return null;
+    if (this.byVersion.has(version)) return `${version} is disabled by the administrators of the site`;
     if (isExact(version)) return isRunning(version, running) ? null : `${version} is not a known release. ${REMEDY}`;
     return parseVersionConstraint(version) === null
       ? `must be a release such as 1.5.7, a constraint such as ~> 1.5.0, or ${LATEST}`
@@ -78,7 +119,7 @@ export class ToolReleases {
   }
 
   private releaseFor(version: string): string | null {
-    if (isExact(version)) return this.versions.has(version) ? version : null;
+    if (isExact(version)) return this.byVersion.get(version)?.settings.enabled ? version : null;
     const constraint = version === LATEST ? ANY : parseVersionConstraint(version);
     return constraint && (this.newestMeeting(constraint) ?? this.previewMeeting(constraint));
   }
@@ -93,6 +134,17 @@ export class ToolReleases {
   /** A preview matches only by its exact name, `= 1.17.0-beta1`. */
   private previewMeeting({ range }: VersionConstraint): string | null {
     const version = range.replace('=', '');
-    return range.startsWith('=') && this.versions.has(version) ? version : null;
+    return range.startsWith('=') && this.byVersion.get(version)?.settings.enabled ? version : null;
+  }
+
+  /** Returns the enabled versions that are no previews, the newest first. */
+  private sortFinal(versions: readonly string[]): readonly SemVer[] {
+    return [...new Set(versions)]
+      .filter((version) => {
+        const settings = this.byVersion.get(version)?.settings;
+        return settings?.enabled === true && !settings.beta;
+      })
+      .map((version) => new SemVer(version))
+      .toSorted(rcompare);
   }
 }

@@ -5,8 +5,9 @@ import type { Actor } from '#api/access';
 import { expectPoolVersion } from '#organizations/agents';
 import { expectSshKeyVersion } from '#organizations/ssh-keys';
 import { listTagIds, raiseConflictWhenFixedKeysChanged, resolveTagNames } from '#organizations/tag-bindings';
-import { workspace, type WorkspaceCommand } from './workspace.js';
-import type { ExistingWorkspaceData } from './workspaces.commands.js';
+import type { SiteRelease } from '../tool-versions/tool-versions.view.js';
+import { workspace, type WorkspaceCommand, type WorkspaceDecisionContext } from './workspace.js';
+import type { ExistingWorkspaceData, VersionCheck } from './workspaces.commands.js';
 import { authorize } from './workspaces.permissions.js';
 import {
   loadWorkspaceForCommand,
@@ -37,6 +38,16 @@ const NO_REFERENCES: CommandReferences = {
   tags: false,
   tagIds: [],
   consumers: false,
+  toolVersion: false,
+};
+
+/** Returns the problem with the requested tool version as facts for the decision. */
+export const describeVersionProblem = (
+  find: VersionCheck | undefined,
+  site: readonly SiteRelease[],
+): Pick<WorkspaceDecisionContext, 'versionProblem'> => {
+  const versionProblem = find?.(site) ?? null;
+  return versionProblem === null ? {} : { versionProblem };
 };
 
 const refuseUnknownTag = (id: string) => notFound(`Tag ${id} not found`);
@@ -48,10 +59,11 @@ const PREPARATIONS: { readonly [T in keyof ExistingWorkspaceData]: CommandPrepar
       pool: changes.agentPoolId || null,
       tags: bindings !== undefined || Boolean(project),
       consumers: changes.globalRemoteState === true || changes.projectRemoteState === true,
+      toolVersion: changes.terraformVersion !== undefined,
     }),
-    toCommand: (data, { followedMode, fixed, consumers }) => ({
+    toCommand: ({ findVersionProblem, ...data }, { followedMode, fixed, consumers, siteReleases }) => ({
       type: 'UpdateWorkspace',
-      data: { ...data, followedMode, fixed, consumers },
+      data: { ...data, followedMode, fixed, consumers, ...describeVersionProblem(findVersionProblem, siteReleases) },
     }),
     insertsRows: true,
   },

@@ -5,6 +5,8 @@ import { expectPoolVersion } from '#organizations/agents';
 import { listTagIds, raiseConflictWhenFixedKeysChanged, resolveTagNames } from '#organizations/tag-bindings';
 import type { SettingsInput } from '../settings/workspace-settings.js';
 import type { ToolReleases } from '../tool-versions/tool-releases.catalogue.js';
+import type { SiteRelease } from '../tool-versions/tool-versions.view.js';
+import { describeVersionProblem } from './change-workspace.operation.js';
 import { workspace } from './workspace.js';
 import type { NewWorkspaceInput, WorkspaceOperations } from './workspaces.commands.js';
 import {
@@ -30,19 +32,22 @@ const refuseTag = (id: string, index: number) =>
 const getDefaults = (
   { releases, globalRemoteState }: WorkspaceCreationDependencies,
   { projectRemoteState }: SettingsInput,
+  siteReleases: readonly SiteRelease[],
 ): SettingsInput => ({
   globalRemoteState: globalRemoteState && projectRemoteState !== true,
-  terraformVersion: releases.latest,
+  terraformVersion: releases.with(siteReleases).latest,
 });
 
 const toCreateCommand = (
-  { flatTags, ...data }: NewWorkspaceInput,
-  settings: SettingsInput,
-  { project, followedMode, fixed, tagNames }: OrganizationForNewWorkspace,
+  dependencies: WorkspaceCreationDependencies,
+  { flatTags, findVersionProblem, ...data }: NewWorkspaceInput,
+  { project, followedMode, fixed, tagNames, siteReleases }: OrganizationForNewWorkspace,
 ) => {
   if (project === null) throw refuseProject();
   const names = resolveTagNames(flatTags, tagNames, refuseTag);
-  return { type: 'CreateWorkspace', data: { ...data, settings, project, followedMode, fixed, names } } as const;
+  const settings = { ...getDefaults(dependencies, data.settings, siteReleases), ...data.settings };
+  const context = { project, followedMode, fixed, names, ...describeVersionProblem(findVersionProblem, siteReleases) };
+  return { type: 'CreateWorkspace', data: { ...data, settings, ...context } } as const;
 };
 
 export const createWorkspace = async (
@@ -57,12 +62,11 @@ export const createWorkspace = async (
     tags: data.flatTags.length + data.bindings.length > 0,
     tagIds: listTagIds(data.flatTags),
   };
-  const settings = { ...getDefaults(dependencies, data.settings), ...data.settings };
   const rows = await createResource(store, workspace, {
     id,
     actor,
     load: () => loadOrganizationForNewWorkspace(store.database, actor, organization, references),
-    command: (parent) => toCreateCommand(data, settings, parent),
+    command: (parent) => toCreateCommand(dependencies, data, parent),
     writes: (parent) => [
       expectVersion(parent.organization, parent.organizationVersion),
       ...(parent.project && parent.projectVersion ? [expectVersion(parent.project, parent.projectVersion)] : []),

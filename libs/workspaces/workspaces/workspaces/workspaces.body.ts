@@ -8,7 +8,6 @@ import {
   parseInstant,
   toLabel,
   unprocessable,
-  type Problem,
 } from '#platform/kernel';
 import {
   strictObject,
@@ -34,6 +33,7 @@ import {
 } from '../settings/workspace-settings.js';
 import { flatTagsInput, parseFlatTags, tagBindingsInput, toBindings } from '#organizations/tag-bindings';
 import type { ToolReleases } from '../tool-versions/tool-releases.catalogue.js';
+import type { VersionCheck } from './workspaces.commands.js';
 
 /** Characters of all paths of a workspace together: lists show up to 100 workspaces with theirs. */
 const PATHS_LENGTH = 20_000;
@@ -169,17 +169,20 @@ const toVersion = (input: ValidAttributes): string | undefined => {
   return terraform ?? iac;
 };
 
-/** Returns the problem with the requested tool version, with a pointer to the attribute of the request. */
-export const findVersionProblem = (
+/** Returns a check of the requested tool version; its problem points to the attribute of the request. */
+export const checkVersionLater = (
   input: WorkspaceAttributes,
   releases: ToolReleases,
   running: string | undefined,
-): { readonly versionProblem?: Problem } => {
+): { readonly findVersionProblem?: VersionCheck } => {
   const version = toVersion(input);
-  const problem = version === undefined ? null : releases.problemOf(version, running);
-  if (problem === null) return {};
+  if (version === undefined) return {};
   const name = findVersionAttribute(input);
-  return { versionProblem: { detail: `${toLabel(name)} ${problem}`, pointer: `/data/attributes/${name}` } };
+  const findVersionProblem: VersionCheck = (site) => {
+    const problem = releases.with(site).problemOf(version, running);
+    return problem === null ? null : { detail: `${toLabel(name)} ${problem}`, pointer: `/data/attributes/${name}` };
+  };
+  return { findVersionProblem };
 };
 
 /** Patterns and prefixes exclude each other: a non-empty list of one clears the other. */

@@ -1,9 +1,10 @@
-import type { BindingMode, DataOf, Message, Tag } from '#platform/kernel';
+import type { BindingMode, DataOf, Message, Problem, Tag } from '#platform/kernel';
 import type { Actor } from '#api/access';
 import { AggregateCommand, type Operation } from '#storage/event-store';
 import type { BindingRow, TagReference } from '#organizations/tag-bindings';
 import type { LockCommandInput } from '../lock/lock.js';
 import type { ConsumerCommand } from '../remote-state-consumers/remote-state-consumers.js';
+import type { SiteRelease } from '../tool-versions/tool-versions.view.js';
 import type { WorkspaceCommand } from './workspace.js';
 import type { WorkspaceTarget, WorkspaceRow } from './workspaces.queries.js';
 
@@ -11,12 +12,21 @@ import type { WorkspaceTarget, WorkspaceRow } from './workspaces.queries.js';
 type TagCommandInput =
   Message<'AddTags', { tags: readonly TagReference[] }> | Message<'RemoveTags', { tags: readonly TagReference[] }>;
 
+/** Returns the problem with the tool version that a request names, given what administrators of the site say about releases. */
+export type VersionCheck = (site: readonly SiteRelease[]) => Problem | null;
+
+type WithVersionCheck<Data> = Omit<Data, 'versionProblem'> & { readonly findVersionProblem?: VersionCheck };
+
+type UpdateCommandInput = Message<'UpdateWorkspace', WithVersionCheck<DataOf<WorkspaceCommand, 'UpdateWorkspace'>>>;
+
 /** The commands for one existing workspace, without the facts that the handler loads. */
 type ExistingWorkspaceCommand =
   | Exclude<
       WorkspaceCommand,
-      { type: 'CreateWorkspace' | LockCommandInput['type'] | TagCommandInput['type'] } | ConsumerCommand
+      | { type: 'CreateWorkspace' | 'UpdateWorkspace' | LockCommandInput['type'] | TagCommandInput['type'] }
+      | ConsumerCommand
     >
+  | UpdateCommandInput
   | LockCommandInput
   | TagCommandInput;
 
@@ -27,7 +37,7 @@ export type ExistingWorkspaceData = {
 
 /** The attributes of a new workspace. If `project` is null, the workspace goes to the default project. */
 export type NewWorkspaceInput = Omit<
-  DataOf<WorkspaceCommand, 'CreateWorkspace'>,
+  WithVersionCheck<DataOf<WorkspaceCommand, 'CreateWorkspace'>>,
   'project' | 'followedMode' | 'fixed' | 'names'
 > & {
   readonly project: string | null;

@@ -34,7 +34,7 @@ import {
   toSettingsInput,
   sshKeyBody,
   updateBody,
-  findVersionProblem,
+  checkVersionLater,
 } from './workspaces.body.js';
 import { renderWorkspace } from './workspaces.document.js';
 import { loadWorkspaceIncluded, parseWorkspaceIncludes, type WorkspaceInclude } from './workspaces.include.js';
@@ -72,7 +72,7 @@ export class WorkspacesController {
       () => checkAttributes(attributes),
       () => toRequestedTags(relationships),
     );
-    const data = { ...requested, ...findVersionProblem(attributes, this.releases, running) };
+    const data = { ...requested, ...checkVersionLater(attributes, this.releases, running) };
     return this.render(
       await this.bus.execute(new ChangeWorkspace('CreateWorkspace', { organization, data, actor })),
       actor,
@@ -270,7 +270,7 @@ export class WorkspacesController {
       changes: { ...requested.settings, ...(name === undefined ? {} : { name }) },
       project: relationships?.project?.data?.id ?? undefined,
       bindings: requested.bindings,
-      ...findVersionProblem(attributes, this.releases, running),
+      ...checkVersionLater(attributes, this.releases, running),
     };
     const row = await this.bus.execute(new ChangeWorkspace('UpdateWorkspace', { target, data, actor }));
     return this.render(row, actor);

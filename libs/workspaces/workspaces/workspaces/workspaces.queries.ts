@@ -25,6 +25,7 @@ import type { WorkspaceLockState } from './workspace-state.js';
 import { buildLockSnapshotJson, type LockSnapshot } from '../lock/lock.view.js';
 import { WORKSPACE_SETTINGS, type WorkspaceSettings } from '../settings/workspace-settings.js';
 import type { FixedTagKey } from '../tags/tags.js';
+import { SELECT_SITE_RELEASES, type SiteRelease } from '../tool-versions/tool-versions.view.js';
 
 /** The tables that the statement of one workspace reads for callers that are no runs. */
 export const WORKSPACE_DOCUMENT: DocumentKind = {
@@ -177,6 +178,8 @@ export type CommandReferences = {
   readonly tagIds: readonly string[];
   /** Whether the decision needs the named remote state consumers. */
   readonly consumers: boolean;
+  /** Whether the command names a tool version. */
+  readonly toolVersion: boolean;
 };
 
 /** The facts for a decision besides the state of the stream. */
@@ -207,6 +210,8 @@ export type WorkspaceForCommand = PermissionScope & {
   readonly tagNames: TagNames;
   /** Named remote state consumers; empty if the command does not need them. */
   readonly consumers: readonly string[];
+  /** Empty if the command names no tool version. */
+  readonly siteReleases: readonly SiteRelease[];
   readonly snapshot: LockSnapshot;
 };
 
@@ -218,7 +223,7 @@ export const loadWorkspaceForCommand = async (
   database: Database,
   actor: Actor | null,
   target: WorkspaceTarget,
-  { project, pool, sshKey, tags, tagIds, consumers }: CommandReferences,
+  { project, pool, sshKey, tags, tagIds, consumers, toolVersion }: CommandReferences,
 ): Promise<WorkspaceForCommand> => {
   const workspace = { workspace: sql.raw('w.id'), project: project ? sql`${project}` : sql.raw('w.project') };
   const choice = { pool, organization: sql.raw('w.organization'), ...workspace };
@@ -242,6 +247,7 @@ export const loadWorkspaceForCommand = async (
            ${tags ? selectFixedKeys(workspace.project) : sql.raw(`'[]'::jsonb`)} as fixed,
            ${actor ? selectTagNames(actor, tagIds, sql.raw('w.organization')) : sql.raw(`'{}'::jsonb`)} as "tagNames",
            ${consumers ? CONFIGURED_CONSUMERS : sql.raw(`'{}'::text[]`)} as consumers,
+           ${toolVersion ? SELECT_SITE_RELEASES : sql.raw(`'[]'::jsonb`)} as "siteReleases",
            ${buildLockSnapshotJson(actor)} as snapshot
       from unnest(${keys}::text[]) as target (key) cross join workspaces w join organizations o on o.id = w.organization
       join event_store.streams so on so.stream = w.organization
@@ -264,13 +270,14 @@ export type OrganizationForNewWorkspace = PermissionScope & {
   readonly followedMode: ExecutionMode;
   readonly fixed: readonly FixedTagKey[];
   readonly tagNames: TagNames;
+  readonly siteReleases: readonly SiteRelease[];
 };
 
 export const loadOrganizationForNewWorkspace = async (
   database: Database,
   actor: Actor,
   organization: string,
-  { project, pool, tags, tagIds }: Omit<CommandReferences, 'sshKey' | 'consumers'>,
+  { project, pool, tags, tagIds }: Pick<CommandReferences, 'project' | 'pool' | 'tags' | 'tagIds'>,
 ): Promise<OrganizationForNewWorkspace> => {
   // A new workspace is in no scope list of an agent pool yet.
   const choice = { pool, organization: sql.raw('o.id'), project: sql.raw('p.id') };
@@ -279,7 +286,7 @@ export const loadOrganizationForNewWorkspace = async (
            ${selectProjectGrants(actor, sql.raw('p.id'))} as grants,
            ${selectUsablePoolVersion(choice)} as "poolVersion", ${INHERITED_MODE} as "followedMode",
            ${tags ? selectFixedKeys(sql.raw('p.id')) : sql.raw(`'[]'::jsonb`)} as fixed,
-           ${selectTagNames(actor, tagIds, sql.raw('o.id'))} as "tagNames"
+           ${selectTagNames(actor, tagIds, sql.raw('o.id'))} as "tagNames", ${SELECT_SITE_RELEASES} as "siteReleases"
       from unnest(${names}::text[]) as target (key) join organizations o on ${hasOrganizationName('o', sql.raw('target.key'))}
       join event_store.streams so on so.stream = o.id
       left join projects p on p.organization = o.id and p.id = coalesce(${project}, o.default_project)

@@ -1,0 +1,62 @@
+import { describe, it } from '@jest/globals';
+import { specify } from '#platform/kernel/spec';
+import { toolVersions, type ToolVersionEvent, type ToolVersionSettings } from './tool-version.js';
+
+const { given } = specify(toolVersions);
+
+const settings: ToolVersionSettings = {
+  official: false,
+  enabled: true,
+  beta: false,
+  deprecated: false,
+  deprecatedReason: null,
+  archs: [],
+};
+const added = (id: string, version: string): ToolVersionEvent => ({
+  type: 'ToolVersionAdded',
+  data: { id, version, settings },
+});
+const rename = (id: string, version: string, uses = 0) =>
+  ({ type: 'ChangeToolVersion', data: { id, changes: { version }, listed: null, isListed: false, uses } }) as const;
+
+describe('the releases of a site', () => {
+  it('have each version once, also after a rename and a deletion', () => {
+    const add = { type: 'AddToolVersion', data: { id: 'b', version: '9.0.0', settings, isListed: false } } as const;
+    given(added('a', '9.0.0')).when(add).refuses('unprocessable', 'Version 9.0.0 exists already');
+    const renamed: ToolVersionEvent = {
+      type: 'ToolVersionChanged',
+      data: { id: 'a', version: '9.0.1', settings, changed: ['version'] },
+    };
+    given(added('a', '9.0.0')).when(rename('a', '9.0.1')).yields(renamed);
+    given(added('a', '9.0.0'), renamed).when(add).yields(added('b', '9.0.0'));
+    given(added('a', '9.0.0'), added('b', '9.0.1'))
+      .when(rename('a', '9.0.1'))
+      .refuses('unprocessable', 'Version 9.0.1 exists already');
+    given(added('a', '9.0.0'), { type: 'ToolVersionDeleted', data: { id: 'a', version: '9.0.0' } })
+      .when(add)
+      .yields(added('b', '9.0.0'));
+  });
+
+  it('are at most 200', () => {
+    const full = Array.from({ length: 200 }, (_, index) => added(`v${index}`, `9.0.${index}`));
+    given(...full)
+      .when({ type: 'AddToolVersion', data: { id: 'b', version: '9.1.0', settings, isListed: false } })
+      .refuses('unprocessable', 'a site has at most 200 of them');
+  });
+
+  it('are not changed by what they are already', () => {
+    given(added('a', '9.0.0'))
+      .when({
+        type: 'ChangeToolVersion',
+        data: { id: 'a', changes: { enabled: true, version: '9.0.0' }, listed: null, isListed: false, uses: 3 },
+      })
+      .yields();
+  });
+
+  it('are not deleted if they are official', () => {
+    const official = { ...settings, official: true };
+    given({ type: 'ToolVersionAdded', data: { id: 'a', version: '9.0.0', settings: official } })
+      .when({ type: 'DeleteToolVersion', data: { id: 'a', listed: null, uses: 0 } })
+      .refuses('unprocessable', '9.0.0 is official, so it cannot be deleted');
+  });
+});

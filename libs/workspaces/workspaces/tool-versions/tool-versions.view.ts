@@ -1,0 +1,98 @@
+import { sql, type Projection, type Timestamp } from '#platform/kernel';
+import { can, requireCurrentAccess, requirePermission, SITE_SCOPE, verifyCurrentAccess, type Actor } from '#api/access';
+import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
+import type { Database } from '#platform/postgres';
+import { TOOL_VERSIONS_STREAM, type ToolVersionEvent, type ToolVersionSettings } from './tool-version.js';
+
+export const siteToolVersions: Projection<ToolVersionEvent> = {
+  name: 'tool_versions',
+  version: 1,
+  tables: ['tool_versions'],
+  on: {
+    ToolVersionAdded: ({ id, version, settings }, { time }) => sql`
+      insert into tool_versions (id, version, settings, created_at) values (${id}, ${version}, ${sql.json(settings)}, ${time})`,
+    ToolVersionChanged: ({ id, version, settings }) => sql`
+      insert into tool_versions (id, version, settings) values (${id}, ${version}, ${sql.json(settings)})
+      on conflict (id) do update set version = excluded.version, settings = excluded.settings`,
+    ToolVersionDeleted: ({ id }) => sql`delete from tool_versions where id = ${id}`,
+  },
+};
+
+/** A release that an administrator of the site has added or changed. */
+export type SiteRelease = {
+  readonly id: string;
+  readonly version: string;
+  readonly settings: ToolVersionSettings;
+};
+
+/** The releases of the site as a column of a statement, for `ToolReleases.with`. */
+export const SELECT_SITE_RELEASES = sql.raw(
+  `(select coalesce(jsonb_agg(jsonb_build_object('id', t.id, 'version', t.version, 'settings', t.settings)), '[]')
+      from tool_versions t)`,
+);
+
+const requireSiteAdmin = async (database: Database, actor: Actor): Promise<void> => {
+  // The statement that follows checks the access of site administrators.
+  if (!can(actor, 'manage-site', SITE_SCOPE)) await verifyCurrentAccess(database, actor);
+  requirePermission(actor, 'manage-site', SITE_SCOPE);
+};
+
+type SiteReleaseRow = SiteRelease & {
+  /** Null for a release that the server lists. */
+  readonly createdAt: Timestamp | null;
+};
+
+/** The releases of the site, and the number of workspaces by the version that they name. */
+export type SiteReleases = {
+  readonly releases: readonly SiteReleaseRow[];
+  readonly uses: Readonly<Record<string, number>>;
+};
+
+/**
+ * Returns the releases of the site for its administrators. Constraints are counted apart from the versions that they resolve to,
+ * because they mean another release after each addition to the list.
+ */
+export const loadSiteReleases = async (database: Database, actor: Actor): Promise<SiteReleases> => {
+  await requireSiteAdmin(database, actor);
+  type Row = { readonly uses: SiteReleases['uses'] } & {
+    readonly [K in keyof SiteReleaseRow]: SiteReleaseRow[K] | null;
+  };
+  const rows = await database.slowRows<Row>(
+    actor,
+    sql`select used.uses, t.id, t.version, t.settings, t.created_at as "createdAt"
+          from (select coalesce(jsonb_object_agg(counted.version, counted.workspaces), '{}') as uses
+                  from (select w.settings ->> 'terraformVersion' as version, count(*) as workspaces from workspaces w
+                         where w.settings ->> 'terraformVersion' is not null group by 1) counted) used
+          left join tool_versions t on true where ${requireCurrentAccess(actor)}`,
+  );
+  const releases = rows.flatMap(({ id, version, settings, createdAt }) =>
+    id !== null && version !== null && settings !== null ? [{ id, version, settings, createdAt }] : [],
+  );
+  return { releases, uses: rows[0]?.uses ?? {} };
+};
+
+/** Returns the number of workspaces that name exactly this version. */
+export const countUses = async (database: Database, version: string): Promise<number> => {
+  const row = await database.row<{ readonly uses: number }>(
+    sql`select count(*) as uses from workspaces w where w.settings ->> 'terraformVersion' = ${version}`,
+  );
+  return row?.uses ?? 0;
+};
+
+type ToolVersionsForCommand = {
+  readonly siteReleases: readonly SiteRelease[];
+  readonly snapshot: StreamSnapshot | null;
+};
+
+/** Returns the stream of the releases for a command. Throws the refusal of the permission table. */
+export const loadToolVersionsForCommand = async (
+  database: Database,
+  actor: Actor,
+): Promise<ToolVersionsForCommand & { readonly id: string; readonly organization: null }> => {
+  await requireSiteAdmin(database, actor);
+  const row = await database.row<ToolVersionsForCommand>(sql`
+    select ${SELECT_SITE_RELEASES} as "siteReleases", case when s.stream is not null then ${buildSnapshotJson('s')} end as snapshot
+      from (select 1 where ${requireCurrentAccess(actor)}) allowed
+      left join event_store.streams s on s.stream = ${TOOL_VERSIONS_STREAM}`);
+  return { siteReleases: [], snapshot: null, ...row, id: TOOL_VERSIONS_STREAM, organization: null };
+};
