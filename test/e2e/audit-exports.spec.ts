@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { createEntryOf } from '../../libs/activity/audit-trail/spec.js';
 import { EXPORT_FORMATS } from '../../libs/activity/audit-trail/formats/trail-formats.renderer.js';
 import { auditedEvents, type AuditedEventRow } from '../docs/catalogue.js';
-import { INSTALL_SIEM_TIMEOUT_MS, parseCef, validateOcsf } from '../support/siem/index.js';
+import { INSTALL_PYTHON_TIMEOUT_MS } from '../support/python.js';
+import { parseCef, validateOcsf } from '../support/siem/index.js';
 
 // Every kind of entry of the catalogue in the formats of SIEM systems, also the kinds that no request of a test causes.
 
@@ -39,7 +40,7 @@ describe('every kind of entry', () => {
       const invalid = entries.flatMap(({ resource }, n) => (errors[n]?.length ? [[resource, errors[n]]] : []));
       expect(invalid).toEqual([]);
     },
-    INSTALL_SIEM_TIMEOUT_MS,
+    INSTALL_PYTHON_TIMEOUT_MS,
   );
 
   it('is a line of CEF', async () => {

@@ -86,7 +86,7 @@ const NEEDS: Readonly<Record<string, readonly ProgramName[]>> = {
   'test/support/kafka/index.ts': isInContainers() ? [] : ['java', 'mvn'],
   'test/support/openbao.ts': ['python3'],
   'test/support/previous-release.ts': ['git'],
-  'test/support/siem/index.ts': ['python3'],
+  'test/support/python.ts': ['python3'],
 };
 
 const SCRIPTS: Readonly<Record<string, readonly string[]>> = {

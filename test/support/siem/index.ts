@@ -1,35 +1,17 @@
-import { execFile, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
-import { cached } from '../cached.js';
 import { ROOT } from '../folders.js';
-import { requirePrograms } from '../programs.js';
-
-const run = promisify(execFile);
+import { installPython } from '../python.js';
 
 const FOLDER = join(ROOT, 'test/support/siem');
 const REQUIREMENTS = join(FOLDER, 'requirements.txt');
 
-/** The first call on a machine downloads 10 MB. */
-export const INSTALL_SIEM_TIMEOUT_MS = 5 * 60_000;
-
-const installPython = async (): Promise<string> => {
-  requirePrograms('python3');
-  const version = await run('python3', ['--version']);
-  const digest = createHash('sha256').update(`${version.stdout}${await readFile(REQUIREMENTS, 'utf8')}`);
-  const folder = await cached(`siem-${digest.digest('hex').slice(0, 16)}`, async (building) => {
-    await run('python3', ['-m', 'venv', building]);
-    await run(join(building, 'bin/python'), ['-m', 'pip', 'install', '--quiet', '--requirement', REQUIREMENTS]);
-  });
-  return join(folder, 'bin/python');
-};
-
 /** Sends lines to a script, and returns the value of each line that it prints. */
 const runScript = async <T>(script: string, input: string): Promise<readonly T[]> => {
-  const child = spawn(await installPython(), [join(FOLDER, script)], { stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(await installPython('siem', REQUIREMENTS), [join(FOLDER, script)], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   const code = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
   // A script that ended early explains why on stderr.
   child.stdin.on('error', () => undefined).end(input);

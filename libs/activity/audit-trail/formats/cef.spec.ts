@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { INSTALL_SIEM_TIMEOUT_MS, parseCef } from '../../../../test/support/siem/index.js';
+import { INSTALL_PYTHON_TIMEOUT_MS } from '../../../../test/support/python.js';
+import { parseCef } from '../../../../test/support/siem/index.js';
 import { createEntryOf } from '../spec.js';
 import { renderCef } from './cef.js';
 
@@ -54,7 +55,7 @@ describe('an entry as a line of CEF', () => {
         },
       ]);
     },
-    INSTALL_SIEM_TIMEOUT_MS,
+    INSTALL_PYTHON_TIMEOUT_MS,
   );
 
   it('is one line, in which hostile values stay in their field', async () => {

@@ -53,7 +53,7 @@ const COLUMNS: readonly ParquetColumn[] = [
 const toColumnData = (entries: readonly ShownEntry[]): ColumnSource[] =>
   COLUMNS.map(({ name, read }) => ({ name, data: entries.map(read) }));
 
-/** Removes and returns the bytes that the writer has collected. It goes on counting the offset in the file. */
+/** Removes and returns the bytes that the writer has collected. The writer continues to count the offset in the file. */
 const takeBytes = (writer: ByteWriter): Buffer => {
   const bytes = Buffer.from(writer.getBytes());
   writer.index = 0;
