@@ -120,10 +120,16 @@ for (const program of hasIacTools) {
 
     afterAll(() => person?.leave());
 
+    const setEnvironment = async (workspace: string, key: string, value: string): Promise<void> => {
+      const data = { type: 'vars', attributes: { key, value, category: 'env' } };
+      expectStatus(await site.api.post(`/api/v2/workspaces/${workspace}/vars`, { data }), 201);
+    };
+
     /** Creates a workspace. Resolves to its id, and a folder whose configuration is connected to it. */
     const prepare = async (name: string, configuration: string, attributes: object = {}) => {
       const settings = { 'execution-mode': 'remote', 'terraform-version': version, ...attributes };
       const id = await makeWorkspace(site.api, organization, name, settings);
+      if (program === 'tofu') await setEnvironment(id, 'CADASTRE_IAC_TOOL', 'tofu');
       const folder = await person.folder(site.cloud(organization, `name = "${name}"`) + configuration);
       await person.run(folder, 'init', '-input=false');
       return { id, folder };

@@ -18,7 +18,9 @@ import {
   type ExecutorCommandOptions,
   type ExecutorSettings,
 } from './settings.js';
-import { HASHICORP_RELEASES, ToolFinder } from './tools/tool-finder.js';
+import { DEFAULT_GRACE_SECONDS } from './stop-times.js';
+import { ToolFinder } from './tools/tool-finder.js';
+import { HASHICORP_RELEASES } from './tools/tool-release.js';
 
 const HELP = `
 The executor plans and applies the runs of the workspaces that its agent pool serves. It sends HTTPS requests to the server and needs
@@ -26,8 +28,8 @@ no open port. Its token comes from CADASTRE_EXECUTOR_TOKEN or from --token-file:
 
 It trusts the certificates of this machine and those of SSL_CERT_FILE.
 
-It takes terraform or tofu from the PATH if it has the version that a workspace requires. Otherwise it downloads terraform from
---tool-mirror, and checks its checksum.
+It takes terraform or tofu from the PATH if it has the version that a workspace requires. Otherwise it downloads the tool from
+--tool-mirror, and checks its checksum. A mirror with http:// can run any program here, because it also sends the checksums.
 
 SIGTERM or Ctrl-C stops it: it takes no new run, and phases that are running can end within --grace. Then, or at a second signal, it
 interrupts them: a plan begins again on another executor, an apply fails with its state stored.
@@ -93,7 +95,7 @@ const chooseSandbox = async ({
 };
 
 const createToolFinder = ({ workFolder, toolMirror: mirror }: ExecutorSettings, logger: Logger): ToolFinder =>
-  new ToolFinder({ folder: join(workFolder, 'tools'), mirror, logger });
+  new ToolFinder({ folder: join(workFolder, 'tools'), mirror, logger, now: () => new Date() });
 
 /** Prints what the executor would use. */
 const check = async (settings: ExecutorSettings, logger: Logger): Promise<void> => {
@@ -137,6 +139,11 @@ const runExecutor = async (
     },
     { name, capacity, phases, runsFolder: join(workFolder, 'runs'), graceMs: graceSeconds * 1_000 },
   );
+  if (/^http:/.test(settings.toolMirror))
+    logger.warn(
+      { mirror: settings.toolMirror },
+      'the tool mirror is not encrypted, so everybody on the way to it can run programs on this executor; use https://',
+    );
   logger.info({ server: server.origin, sandbox: sandbox.name, workFolder }, 'executor started');
   await executor.run(listenForStop(logger));
   logger.info({}, 'executor stopped');
@@ -164,7 +171,9 @@ const OPTIONS: readonly Option[] = [
   option('--capacity <number>', 'phases at a time', 'CADASTRE_EXECUTOR_CAPACITY').default('1'),
   option('--accept <phases>', 'phases to take', 'CADASTRE_EXECUTOR_ACCEPT').default('plan,apply'),
   option('--work <folder>', 'folder for runs and downloads', 'CADASTRE_EXECUTOR_WORK').default('.cadastre-executor'),
-  option('--tool-mirror <folder-or-url>', 'where to get terraform', 'CADASTRE_TOOL_MIRROR').default(HASHICORP_RELEASES),
+  option('--tool-mirror <folder-or-url>', 'where to get terraform and tofu', 'CADASTRE_TOOL_MIRROR').default(
+    HASHICORP_RELEASES,
+  ),
   option('--sandbox <mode>', 'off: commands run as the user of the executor', 'CADASTRE_EXECUTOR_SANDBOX').default(
     'on',
   ),
@@ -181,7 +190,7 @@ const OPTIONS: readonly Option[] = [
     'CADASTRE_EXECUTOR_PERMITTED_HOSTS',
   ).default(''),
   option('--grace <seconds>', 'how long phases can run after the request to stop', 'CADASTRE_EXECUTOR_GRACE').default(
-    '60',
+    String(DEFAULT_GRACE_SECONDS),
   ),
 ];
 

@@ -12404,6 +12404,12 @@ export interface components {
         /** @example 1 */
         fence: number;
         /**
+         * @description The tool that `terraform-version` means: `tofu` if only OpenTofu has such a release. The environment variable `CADASTRE_IAC_TOOL` of the run has precedence.
+         * @example terraform
+         * @enum {string}
+         */
+        'iac-tool': 'terraform' | 'tofu';
+        /**
          * @description Addresses of the actions that the run invokes.
          * @example []
          */

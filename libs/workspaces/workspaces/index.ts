@@ -7,6 +7,7 @@ export { WorkspaceVariables } from './ports/workspace-variables.port.js';
 export { AGENT_POOL, EXECUTION_MODE } from './settings/execution.queries.js';
 export { buildLockSnapshotJson, type LockSnapshot } from './lock/lock.view.js';
 export type { OutputSummary, StateSummary } from './workspaces/state-head.js';
+export { findToolOfVersion } from './tool-versions/tool-of-version.js';
 export { ToolReleases } from './tool-versions/tool-releases.catalogue.js';
 export { createExpiredLocksJob } from './lock/expired-locks.job.js';
 export { SELECT_SITE_RELEASES, type SiteRelease } from './tool-versions/tool-versions.view.js';

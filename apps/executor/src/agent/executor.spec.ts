@@ -98,7 +98,12 @@ beforeEach(async () => {
     api: new ExecutorApi(new ServerConnection(url, SILENT), 'token-of-the-pool'),
     sandbox: plainSandbox,
     findAddresses: () => Promise.reject(new Error('no test needs a cloud')),
-    tools: new ToolFinder({ folder: join(folder, 'tools'), mirror: join(folder, 'mirror'), logger: SILENT }),
+    tools: new ToolFinder({
+      folder: join(folder, 'tools'),
+      mirror: join(folder, 'mirror'),
+      logger: SILENT,
+      now: () => new Date(),
+    }),
     documents: new DocumentReader(256 * 2 ** 20),
     keptStates: join(folder, 'kept-states'),
     authorities: '',

@@ -22,6 +22,8 @@ export type JobVariable = z.output<typeof terraformVariable>;
 export const phaseJob = z.object({
   phase: z.enum(['plan', 'apply']),
   'terraform-version': z.string(),
+  // Servers of the previous release send none.
+  'iac-tool': z.enum(['terraform', 'tofu']).default('terraform'),
   'working-directory': z.string().nullable(),
   'is-destroy': flag,
   refresh: z

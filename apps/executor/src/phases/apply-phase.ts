@@ -28,9 +28,9 @@ const restorePlan = async ({ api, job, folder, stop, maxBytes }: PhaseContext): 
 };
 
 const findPlannedTool = async ({ tools }: PhaseContext, { tool: name, version }: RunRecord): Promise<IacTool> => {
-  const tool = await tools.find(version);
-  if (tool.name === name && tool.version === version) return tool;
-  throw new RunError(`The plan was made with ${name} ${version}, but this executor has ${tool.name} ${tool.version}.`);
+  const tool = await tools.find(name, version);
+  if (tool.version === version) return tool;
+  throw new RunError(`The plan was made with ${name} ${version}, but this executor has ${tool.version}.`);
 };
 
 /** From this version on, terraform must get the values of ephemeral variables again. Earlier ones refuse any value. */

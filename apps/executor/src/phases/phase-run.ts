@@ -10,17 +10,15 @@ import { listSecretsOfHcl } from '../output/secret-forms.js';
 import { SecretMasker } from '../output/secret-masker.js';
 import { executeApply } from './apply-phase.js';
 import { FailedCommandError, type PhaseContext, type PhaseDependencies } from './phase-context.js';
+import { INTERRUPT_MS } from '../stop-times.js';
 import { PhaseCredentials } from './phase-credentials.js';
 import { PhaseFolder } from './phase-folder.js';
 import { executePlan } from './plan-phase.js';
 import { PhaseStop, PhaseStoppedError, type StopReason } from './phase-stop.js';
 import { RunLog } from './run-log.js';
 
-/** An apply waits for the resources that it is changing. A plan that nobody needs any longer has nothing to lose. */
-const GRACES = {
-  plan: { usual: 10_000, leaseLost: 0 },
-  apply: { usual: 600_000, leaseLost: 60_000 },
-} as const;
+/** How long terraform can take to end when nobody needs the phase any longer. A plan has nothing to lose. */
+const LOST_LEASE_MS = { plan: 0, apply: 60_000 } as const;
 /** The lease lasts a minute from each renewal. */
 const RENEWAL_SECONDS = 20;
 const RENEWAL_PAUSE_MS = 5_000;
@@ -72,7 +70,7 @@ export class PhaseRun {
     readonly claimed: ClaimedPhase,
     private readonly folder: PhaseFolder,
   ) {
-    this.stop = new PhaseStop(GRACES[claimed.phase]);
+    this.stop = new PhaseStop({ usual: INTERRUPT_MS[claimed.phase], leaseLost: LOST_LEASE_MS[claimed.phase] });
   }
 
   /** Stops the phase because the executor stops. */
@@ -149,7 +147,7 @@ export class PhaseRun {
     const timer = setTimeout(() => this.stop.request('time-limit'), limit * 1_000);
     const getSecondsLeft = (): number =>
       Math.max(1, limit - (performance.now() - began) / 1_000) +
-      GRACES[this.claimed.phase].usual / 1_000 +
+      INTERRUPT_MS[this.claimed.phase] / 1_000 +
       EXTRA_SECONDS;
     // Uploads that never succeed must not hold the lock of the workspace.
     const lastTimer = setTimeout(() => this.stop.request('lease-lost'), getSecondsLeft() * 1_000);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { phaseJob, type PhaseJob } from '../api/phase-job.js';
+import { chooseTool } from '../tools/tool-choice.js';
 import { buildEnvironment, listParallelismOptions, withoutToolOptions, withoutUpgrades } from './environment.js';
 import { listPlanOptions } from './plan-phase.js';
 import { reduceSchemas } from '../documents/used-schemas.js';
@@ -169,5 +170,28 @@ it('keeps the schemas of the types that a plan uses', () => {
     provider_schemas: {
       p: { provider: { version: 0 }, resource_schemas: { used: { version: 1 } }, data_source_schemas: { read: {} } },
     },
+  });
+});
+
+describe('the tool of a run', () => {
+  const choose = (value: string | null, tool: string): string =>
+    chooseTool(
+      makeJob({
+        'iac-tool': tool,
+        environment: value === null ? [] : [{ key: 'CADASTRE_IAC_TOOL', value, sensitive: false }],
+      }),
+    );
+
+  it.each([
+    [null, 'tofu', 'tofu'],
+    [null, 'terraform', 'terraform'],
+    ['tofu', 'terraform', 'tofu'],
+    ['terraform', 'tofu', 'terraform'],
+  ])('with the variable %s and a version of %s is %s', (value, tool, expected) => {
+    expect(choose(value, tool)).toBe(expected);
+  });
+
+  it('is refused if it is another one', () => {
+    expect(() => choose('pulumi', 'terraform')).toThrow('must be terraform or tofu, got "pulumi"');
   });
 });

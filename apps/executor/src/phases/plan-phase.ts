@@ -15,6 +15,7 @@ import {
   type PhaseEnd,
   type RunTool,
 } from './phase-context.js';
+import { chooseTool } from '../tools/tool-choice.js';
 import { getReleasePlatform } from '../tools/tool-release.js';
 import { RECORD_NAME, type RunRecord } from './run-record.js';
 
@@ -114,7 +115,7 @@ const toReport = ({ counts, hasChanges }: ReadPlan): PhaseEnd => ({
 export const executePlan = async (context: PhaseContext): Promise<PhaseEnd> => {
   const { job, folder, log, claimed, tools } = context;
   await downloadConfiguration(context);
-  const tool = await tools.find(job['terraform-version']);
+  const tool = await tools.find(chooseTool(job), job['terraform-version']);
   log.writeLines(`${tool.name === 'tofu' ? 'OpenTofu' : 'Terraform'} v${tool.version}`, `on ${getReleasePlatform()}`);
   const prepared = await prepareTool(context, tool, job.variables);
   const { runner, environment, variableOptions, sandboxed, workingDirectory } = prepared;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import http, { type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ZipFile } from 'yazl';
+import type { ToolName } from './tool-choice.js';
 import { ToolFinder } from './tool-finder.js';
 import { findChecksum, getReleasePlatform } from './tool-release.js';
 
@@ -36,49 +37,86 @@ const install = async (name: string, version: string): Promise<void> => {
 
 const mirror = (): string => join(folder, 'mirror');
 
-const publish = async (version: string, { checksum }: { readonly checksum?: string } = {}): Promise<void> => {
-  const release = join(mirror(), 'terraform', version);
-  const name = `terraform_${version}_${getReleasePlatform()}.zip`;
+type PublishOptions = { readonly checksum?: string; readonly tool?: ToolName };
+
+const publish = async (version: string, { checksum, tool = 'terraform' }: PublishOptions = {}): Promise<void> => {
+  const release = join(mirror(), tool, version);
+  const name = `${tool}_${version}_${getReleasePlatform()}.zip`;
   const zip = new ZipFile();
   zip.addBuffer(Buffer.from('license'), 'LICENSE.txt');
-  zip.addBuffer(Buffer.from(program(version)), 'terraform', { mode: 0o755 });
+  zip.addBuffer(Buffer.from(program(version)), tool, { mode: 0o755 });
   zip.end();
   const content = await buffer(zip.outputStream);
   await mkdir(release, { recursive: true });
   await writeFile(join(release, name), content);
   const sum = checksum ?? createHash('sha256').update(content).digest('hex');
-  await writeFile(join(release, `terraform_${version}_SHA256SUMS`), `${'0'.repeat(64)}  other.zip\n${sum}  ${name}\n`);
+  await writeFile(join(release, `${tool}_${version}_SHA256SUMS`), `${'0'.repeat(64)}  other.zip\n${sum}  ${name}\n`);
 };
 
 const createFinder = (from = mirror()): ToolFinder =>
-  new ToolFinder({ folder: join(folder, 'tools'), mirror: from, logger: SILENT });
+  new ToolFinder({ folder: join(folder, 'tools'), mirror: from, logger: SILENT, now: () => new Date() });
 
 describe('the program of a run', () => {
   it('is the installed one if it has the version', async () => {
     await install('terraform', '1.11.4');
     await install('tofu', '1.9.0');
     const finder = createFinder();
-    expect(await finder.find('1.11.4')).toMatchObject({ name: 'terraform', version: '1.11.4' });
-    expect(await finder.find('1.9.0')).toMatchObject({ name: 'tofu', version: '1.9.0' });
-    expect(await finder.find('latest')).toMatchObject({ name: 'terraform', version: '1.11.4' });
-    expect(await finder.find('~> 1.9.0')).toMatchObject({ name: 'tofu' });
+    expect(await finder.find('terraform', '1.11.4')).toMatchObject({ name: 'terraform', version: '1.11.4' });
+    expect(await finder.find('tofu', '1.9.0')).toMatchObject({ name: 'tofu', version: '1.9.0' });
+    expect(await finder.find('terraform', 'latest')).toMatchObject({ name: 'terraform', version: '1.11.4' });
+    expect(await finder.find('tofu', '~> 1.9.0')).toMatchObject({ name: 'tofu' });
+    expect(await finder.find('tofu', 'latest')).toMatchObject({ name: 'tofu', version: '1.9.0' });
+  });
+
+  it('is never the other tool, and the error says how to choose it', async () => {
+    await install('tofu', '1.9.0');
+    await expect(createFinder().find('terraform', '1.9.0')).rejects.toThrow(
+      'The executor has tofu 1.9.0: to use it, set the environment variable CADASTRE_IAC_TOOL of the workspace to tofu.',
+    );
+    await expect(createFinder().find('terraform', 'latest')).rejects.toThrow('The executor has no terraform');
+  });
+
+  it('is OpenTofu of the mirror if the run needs it', async () => {
+    await publish('1.10.9', { tool: 'tofu' });
+    expect(await createFinder().find('tofu', '1.10.9')).toMatchObject({ name: 'tofu', version: '1.10.9' });
+    expect(await readdir(join(folder, 'tools'))).toEqual(['tofu']);
+  });
+
+  it('is removed if ten others were used later, and if nobody has used it for two days', async () => {
+    const folders = join(folder, 'tools/terraform');
+    for (let minor = 0; minor < 12; minor += 1) {
+      await publish(`1.${minor}.0`);
+      await createFinder().find('terraform', `1.${minor}.0`);
+    }
+    for (let minor = 0; minor < 6; minor += 1) {
+      const usedAt = new Date(Date.now() - (8 - minor) * 86_400_000);
+      await utimes(join(folders, `1.${minor}.0`), usedAt, usedAt);
+    }
+    // The use of a version counts, and not its download.
+    await createFinder().find('terraform', '1.0.0');
+    await publish('1.12.0');
+    await createFinder().find('terraform', '1.12.0');
+    const left = await readdir(folders);
+    expect(left).toHaveLength(10);
+    expect(left).toEqual(expect.arrayContaining(['1.0.0', '1.12.0']));
+    expect(left).not.toContain('1.1.0');
   });
 
   it('is downloaded once from a mirror, also if two runs need it at the same time', async () => {
     await publish('1.8.5');
     const finder = createFinder();
-    const [first, second] = await Promise.all([finder.find('1.8.5'), finder.find('1.8.5')]);
+    const [first, second] = await Promise.all([finder.find('terraform', '1.8.5'), finder.find('terraform', '1.8.5')]);
     expect(second).toBe(first);
     expect(await readFile(first.path, 'utf8')).toBe(program('1.8.5'));
     // Without the mirror: it is there.
     await rm(mirror(), { recursive: true });
-    expect(await createFinder().find('1.8.5')).toEqual(first);
+    expect(await createFinder().find('terraform', '1.8.5')).toEqual(first);
     expect(await readdir(join(folder, 'tools/terraform'))).toEqual(['1.8.5']);
   });
 
   it('is the newest release of the mirror if nothing is installed', async () => {
     for (const version of ['1.9.9', '1.10.1', '1.11.0-beta1']) await publish(version);
-    expect(await createFinder().find('latest')).toMatchObject({ version: '1.10.1' });
+    expect(await createFinder().find('terraform', 'latest')).toMatchObject({ version: '1.10.1' });
   });
 
   it('comes from a server with the layout of the releases of HashiCorp', async () => {
@@ -91,17 +129,19 @@ describe('the program of a run', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/tools/`;
-    expect(await createFinder(url).find('1.8.5')).toMatchObject({ version: '1.8.5' });
-    await expect(createFinder(url).find('1.8.6')).rejects.toThrow(
+    expect(await createFinder(url).find('terraform', '1.8.5')).toMatchObject({ version: '1.8.5' });
+    await expect(createFinder(url).find('terraform', '1.8.6')).rejects.toThrow(
       '1.8.6_SHA256SUMS does not exist. Choose another version',
     );
     await new Promise((resolve) => server.close(resolve));
-    await expect(createFinder(url).find('1.8.6')).rejects.toThrow('cannot be reached');
+    await expect(createFinder(url).find('terraform', '1.8.6')).rejects.toThrow('cannot be reached');
   });
 
   it('is refused if its checksum is wrong, and leaves nothing behind', async () => {
     await publish('1.8.5', { checksum: 'f'.repeat(64) });
-    await expect(createFinder().find('1.8.5')).rejects.toThrow('cannot get terraform 1.8.5: terraform_1.8.5_');
+    await expect(createFinder().find('terraform', '1.8.5')).rejects.toThrow(
+      'cannot get terraform 1.8.5: terraform_1.8.5_',
+    );
     expect(await readdir(join(folder, 'tools/terraform'))).toEqual([]);
   });
 
@@ -111,14 +151,14 @@ describe('the program of a run', () => {
     ['latest', 'neither on its path nor on its mirror'],
     ['../../etc', 'is no version'],
   ])('cannot be had for %s, and the error says what to do', async (version, message) => {
-    await expect(createFinder().find(version)).rejects.toThrow(message);
+    await expect(createFinder().find('terraform', version)).rejects.toThrow(message);
   });
 
   it('is downloaded again if a program is damaged', async () => {
     await publish('1.8.5');
-    const { path: file } = await createFinder().find('1.8.5');
+    const { path: file } = await createFinder().find('terraform', '1.8.5');
     await writeFile(file, '#!/bin/sh\nexit 1\n');
-    await createFinder().find('1.8.5');
+    await createFinder().find('terraform', '1.8.5');
     expect(await readFile(file, 'utf8')).toBe(program('1.8.5'));
   });
 });

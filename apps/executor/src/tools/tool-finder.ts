@@ -1,21 +1,23 @@
 import { execFile } from 'node:child_process';
-import { access, constants, realpath } from 'node:fs/promises';
+import { access, constants, realpath, rm, stat, utimes } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { prerelease, rsort, satisfies, valid } from 'semver';
 import { z } from 'zod';
-import type { Logger } from '#platform/kernel';
+import { getErrorCode, type Logger } from '#platform/kernel';
 import { RunError } from '../executor-error.js';
+import { TOOL_NAMES, TOOL_VARIABLE, type ToolName } from './tool-choice.js';
 import { downloadRelease, listMirrorVersions, MissingReleaseError, readFolderNames } from './tool-release.js';
 
-export const HASHICORP_RELEASES = 'https://releases.hashicorp.com';
-
-const PROGRAMS = ['terraform', 'tofu'] as const;
 const VERSION_TIMEOUT_MS = 30_000;
+/** Downloaded versions of a tool that stay. Each has about 100 MB. */
+const KEPT_VERSIONS = 10;
+/** A run can take a day, and commands of it need its version until its end. */
+const KEPT_MS = 48 * 3_600_000;
 
 /** A program that plans and applies. */
 export type IacTool = {
-  readonly name: (typeof PROGRAMS)[number];
+  readonly name: ToolName;
   readonly version: string;
   /** The absolute path of the program. */
   readonly path: string;
@@ -49,6 +51,12 @@ const findOnPath = async (name: string): Promise<string | null> => {
   return null;
 };
 
+const findInstalled = async (name: ToolName): Promise<IacTool | null> => {
+  const path = await findOnPath(name);
+  const version = path && (await readVersion(path));
+  return path && version ? { name, version, path } : null;
+};
+
 const isStable = (version: string): boolean => valid(version) !== null && prerelease(version) === null;
 
 const findNewest = (versions: readonly string[]): string | null => rsort(versions.filter(isStable))[0] ?? null;
@@ -59,77 +67,110 @@ type ToolFinderOptions = {
   /** A folder or a URL. */
   readonly mirror: string;
   readonly logger: Logger;
+  readonly now: () => Date;
 };
 
-/** Finds terraform in the version of a run: on the path, among the downloads, or on the mirror. */
+/** Finds terraform or tofu in the version of a run: on the path, among the downloads, or on the mirror. */
 export class ToolFinder {
   private readonly downloads = new Map<string, Promise<IacTool>>();
 
   constructor(private readonly options: ToolFinderOptions) {}
 
-  /** Rejects with a `RunError` if the version cannot be had. `latest` is what is there. */
-  async find(version: string): Promise<IacTool> {
-    const installed = await this.listInstalled();
-    if (version === 'latest') return installed[0] ?? (await this.findLatest());
-    const match = installed.find((tool) => satisfies(tool.version, version, { includePrerelease: true }));
-    if (match) return match;
+  /** Rejects with a `RunError` if the tool cannot be had in the version. `latest` is what is there. */
+  async find(name: ToolName, version: string): Promise<IacTool> {
+    const installed = await findInstalled(name);
+    if (version === 'latest') return installed ?? (await this.findLatest(name));
+    if (installed && satisfies(installed.version, version, { includePrerelease: true })) return installed;
     const exact = valid(version);
-    if (exact !== null) return this.download(exact);
+    if (exact !== null) return this.download(name, exact);
     throw new RunError(
-      `The workspace requires terraform ${JSON.stringify(version)}, which is no version. Set an exact version such as 1.11.4 in ` +
+      `The workspace requires ${name} ${JSON.stringify(version)}, which is no version. Set an exact version such as 1.11.4 in ` +
         'the settings of the workspace.',
     );
   }
 
   /** Returns the programs on the path. The operator may have replaced them since the last run. */
   async listInstalled(): Promise<readonly IacTool[]> {
-    const tools = await Promise.all(
-      PROGRAMS.map(async (name) => {
-        const path = await findOnPath(name);
-        const version = path && (await readVersion(path));
-        return path && version ? [{ name, version, path }] : [];
-      }),
-    );
-    return tools.flat();
+    const tools = await Promise.all(TOOL_NAMES.map(findInstalled));
+    return tools.filter((tool) => tool !== null);
   }
 
-  private async findLatest(): Promise<IacTool> {
+  private async findLatest(name: ToolName): Promise<IacTool> {
     const { folder, mirror } = this.options;
     const newest =
-      findNewest(await readFolderNames(join(folder, 'terraform'))) ??
-      findNewest(await listMirrorVersions(mirror).catch(() => []));
-    if (newest !== null) return this.download(newest);
+      findNewest(await readFolderNames(join(folder, name))) ??
+      findNewest(await listMirrorVersions(mirror, name).catch(() => []));
+    if (newest !== null) return this.download(name, newest);
     throw new RunError(
-      'The executor has no terraform: neither on its path nor on its mirror. Set an exact version in the settings of the ' +
-        'workspace, or let the operator install terraform or set CADASTRE_TOOL_MIRROR.',
+      `The executor has no ${name}: neither on its path nor on its mirror. Set an exact version in the settings of the ` +
+        `workspace, or let the operator install ${name} or set CADASTRE_TOOL_MIRROR.`,
     );
   }
 
   /** Runs that start at the same time share a download. */
-  private download(version: string): Promise<IacTool> {
-    const running = this.downloads.get(version);
+  private download(name: ToolName, version: string): Promise<IacTool> {
+    const key = `${name} ${version}`;
+    const running = this.downloads.get(key);
     if (running) return running;
-    const download = this.downloadOnce(version).finally(() => this.downloads.delete(version));
-    this.downloads.set(version, download);
+    const download = this.downloadOnce(name, version).finally(() => this.downloads.delete(key));
+    this.downloads.set(key, download);
     return download;
   }
 
-  private async downloadOnce(version: string): Promise<IacTool> {
-    const { folder, mirror, logger } = this.options;
-    const target = join(folder, 'terraform', version);
-    const tool: IacTool = { name: 'terraform', version, path: join(target, 'terraform') };
-    if ((await readVersion(tool.path)) === version) return tool;
-    try {
-      await downloadRelease(mirror, version, target);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      const advice =
-        error instanceof MissingReleaseError
-          ? 'Choose another version in the settings of the workspace, or add it to the mirror.'
-          : 'Let the operator of the executor install this version, or set CADASTRE_TOOL_MIRROR to a folder or a server that has it.';
-      throw new RunError(`The executor cannot get terraform ${version}: ${reason}. ${advice}`);
+  private async downloadOnce(name: ToolName, version: string): Promise<IacTool> {
+    const { folder, mirror, logger, now } = this.options;
+    const target = join(folder, name, version);
+    const tool: IacTool = { name, version, path: join(target, name) };
+    if ((await readVersion(tool.path)) === version) {
+      await utimes(target, now(), now());
+      return tool;
     }
-    logger.info({ version, mirror }, 'terraform downloaded');
+    try {
+      await downloadRelease({ mirror, name, version }, target);
+    } catch (error) {
+      throw new RunError(await this.describeFailure(name, version, error));
+    }
+    logger.info({ name, version, mirror }, 'tool downloaded');
+    await this.removeUnused(name, version).catch((error: unknown) =>
+      logger.warn({ err: error }, 'unused versions of a tool are not removed'),
+    );
     return tool;
   }
+
+  private async describeFailure(name: ToolName, version: string, error: unknown): Promise<string> {
+    const reason = error instanceof Error ? error.message : String(error);
+    const advice =
+      error instanceof MissingReleaseError
+        ? 'Choose another version in the settings of the workspace, or add it to the mirror.'
+        : 'Let the operator of the executor install this version, or set CADASTRE_TOOL_MIRROR to a folder or a server that has it.';
+    const other = (await this.listInstalled()).find((tool) => tool.version === version);
+    const choice = other
+      ? ` The executor has ${other.name} ${version}: to use it, set the environment variable ${TOOL_VARIABLE} of the workspace to ${other.name}.`
+      : '';
+    return `The executor cannot get ${name} ${version}: ${reason}. ${advice}${choice}`;
+  }
+
+  /** Removes downloads that were used least recently. Another executor with the same folder may do the same. */
+  private async removeUnused(name: ToolName, version: string): Promise<void> {
+    const { folder, logger, now } = this.options;
+    const others = (await readFolderNames(join(folder, name))).filter((one) => valid(one) === one && one !== version);
+    const used = await Promise.all(
+      others.map(async (one) => ({ one, usedAt: await readUse(join(folder, name, one)) })),
+    );
+    const unused = used.toSorted((a, b) => b.usedAt - a.usedAt).slice(KEPT_VERSIONS - 1);
+    for (const { one, usedAt } of unused) {
+      if (now().getTime() - usedAt < KEPT_MS) continue;
+      await rm(join(folder, name, one), { recursive: true, force: true });
+      logger.info({ name, version: one }, 'unused version of a tool removed');
+    }
+  }
 }
+
+const readUse = async (folder: string): Promise<number> => {
+  try {
+    return (await stat(folder)).mtimeMs;
+  } catch (error) {
+    if (getErrorCode(error) === 'ENOENT') return 0;
+    throw error;
+  }
+};

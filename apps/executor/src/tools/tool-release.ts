@@ -6,6 +6,11 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { openPromise, type Entry, type ZipFile } from 'yauzl';
 import { getErrorCode } from '#platform/kernel';
+import type { ToolName } from './tool-choice.js';
+
+/** The server of the releases of Terraform. */
+export const HASHICORP_RELEASES = 'https://releases.hashicorp.com';
+const OPENTOFU_RELEASES = 'https://github.com/opentofu/opentofu/releases/download';
 
 /** Bytes of an archive, and of the program in it. Releases of 2026 have about 30 MB and 100 MB. */
 const MAX_ARCHIVE_BYTES = 256 * 1024 * 1024;
@@ -102,27 +107,37 @@ const unpackProgram = async (archive: string, name: string, target: string): Pro
   }
 };
 
-const downloadInto = async (mirror: string, version: string, folder: string): Promise<void> => {
-  const name = `terraform_${version}_${getReleasePlatform()}.zip`;
-  const checksum = findChecksum(await readText(mirror, `terraform/${version}/terraform_${version}_SHA256SUMS`), name);
-  if (checksum === null)
-    throw new MissingReleaseError(`terraform ${version} has no release for ${getReleasePlatform()}`);
+/** A release of a tool, and where it comes from. */
+type Release = { readonly mirror: string; readonly name: ToolName; readonly version: string };
+
+/** Returns the root and the path of a folder with the files of a release. A mirror has both tools. */
+const locateRelease = ({ mirror, name, version }: Release): readonly [root: string, path: string] =>
+  name === 'tofu' && mirror === HASHICORP_RELEASES
+    ? [OPENTOFU_RELEASES, `v${version}`]
+    : [mirror, `${name}/${version}`];
+
+const downloadInto = async (release: Release, folder: string): Promise<void> => {
+  const { name: tool, version } = release;
+  const [root, path] = locateRelease(release);
+  const name = `${tool}_${version}_${getReleasePlatform()}.zip`;
+  const checksum = findChecksum(await readText(root, `${path}/${tool}_${version}_SHA256SUMS`), name);
+  if (checksum === null) throw new MissingReleaseError(`${tool} ${version} has no release for ${getReleasePlatform()}`);
   const archive = join(folder, name);
-  const actual = await downloadArchive(mirror, `terraform/${version}/${name}`, archive);
+  const actual = await downloadArchive(root, `${path}/${name}`, archive);
   if (actual !== checksum) throw new Error(`${name} has the checksum ${actual}, but its release names ${checksum}`);
-  await unpackProgram(archive, 'terraform', join(folder, 'terraform'));
+  await unpackProgram(archive, tool, join(folder, tool));
   await rm(archive);
 };
 
 /**
- * Downloads terraform from a mirror with the layout of releases.hashicorp.com, checks its checksum, and unpacks it into the folder.
+ * Downloads a tool from a mirror with the layout of releases.hashicorp.com, checks its checksum, and unpacks it into the folder.
  * The folder appears when it is complete, so that several executors can share it.
  */
-export const downloadRelease = async (mirror: string, version: string, folder: string): Promise<void> => {
+export const downloadRelease = async (release: Release, folder: string): Promise<void> => {
   const draft = `${folder}.${process.pid}-${Date.now()}`;
   await mkdir(draft, { recursive: true });
   try {
-    await downloadInto(mirror, version, draft);
+    await downloadInto(release, draft);
     // What is there is incomplete, because its program does not run.
     await rm(folder, { recursive: true, force: true });
     await rename(draft, folder).catch((error: unknown) => {
@@ -142,8 +157,8 @@ export const readFolderNames = (folder: string): Promise<readonly string[]> =>
   });
 
 /** Resolves to the versions that a mirror lists. A folder has a folder for each; a server has an index. */
-export const listMirrorVersions = async (mirror: string): Promise<readonly string[]> => {
-  if (!isUrl(mirror)) return readFolderNames(join(mirror, 'terraform'));
-  const index = JSON.parse(await readText(mirror, 'terraform/index.json')) as { readonly versions?: object };
+export const listMirrorVersions = async (mirror: string, name: ToolName): Promise<readonly string[]> => {
+  if (!isUrl(mirror)) return readFolderNames(join(mirror, name));
+  const index = JSON.parse(await readText(mirror, `${name}/index.json`)) as { readonly versions?: object };
   return Object.keys(index.versions ?? {});
 };

@@ -105,6 +105,7 @@ describe('the job of a plan', () => {
       'state-download-url': expect.stringContaining(`/api/v2/state-versions/${state}/download`),
       'structured-run-output-enabled': true,
       'target-addrs': ['null_resource.one'],
+      'iac-tool': 'terraform',
       'terraform-version': '1.13.0',
       'time-limit-seconds': 7_200,
       variables: [],

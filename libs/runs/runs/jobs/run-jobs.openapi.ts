@@ -26,6 +26,11 @@ export const runJobSchema = defineResource({
         description: 'The environment variables of people, and those that describe the run.',
       }),
     fence: z.int().meta({ examples: [1] }),
+    'iac-tool': z.enum(['terraform', 'tofu']).meta({
+      description:
+        'The tool that `terraform-version` means: `tofu` if only OpenTofu has such a release. The environment variable `CADASTRE_IAC_TOOL` of the run has precedence.',
+      examples: ['terraform'],
+    }),
     'invoke-action-addrs': addresses('Addresses of the actions that the run invokes.'),
     'is-destroy': z.boolean(),
     'organization-name': exampleText('acme'),

@@ -1,6 +1,7 @@
 import { createEventContext, type Actor } from '#api/access';
 import type { Resource } from '#api/json-api';
 import { SNAPSHOT_INTERVAL_SECONDS } from '#workspaces/state';
+import { findToolOfVersion } from '#workspaces/workspaces';
 import type { ConfigurationLinks } from '../configuration-versions/configuration-version.links.js';
 import type { PlanFileLinks } from '../plan-files/plan-files.links.js';
 import { PHASE_SECONDS } from '../runs/phases.js';
@@ -30,6 +31,7 @@ export class RunJobRenderer {
         'configuration-version-id': run.configurationVersion,
         environment: buildJobEnvironment(values.environment, { ...names, address: this.publicUrl }),
         fence,
+        'iac-tool': findToolOfVersion(options.terraformVersion),
         'invoke-action-addrs': options.invokeActionAddrs,
         'is-destroy': options.isDestroy,
         'organization-name': organizationName,
