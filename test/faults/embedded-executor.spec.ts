@@ -1,9 +1,11 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { sendSignal } from '../../libs/platform/host/machine/signals.js';
 import { launchProduct, waitUntil, type Product } from '../support/product.js';
-import { makeOrganization } from '../support/seeds.js';
+import { expectStatus, makeOrganization, makeRun, makeWorkspace, resource } from '../support/seeds.js';
 import { createApiTestClient, type ApiTestClient } from '../support/server.js';
 
 const LONG = 120_000;
@@ -108,6 +110,78 @@ describe('the first start of a new installation', () => {
       await product.stop();
       const refused = await product.runWith({ CADASTRE_EXECUTOR: 'on' }, 'serve');
       expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/^CADASTRE_EXECUTOR: on, but .*\n$/) });
+    },
+    LONG,
+  );
+});
+
+/** Behaves like terraform whose apply ends only after a SIGINT, when it has written its state. */
+const TERRAFORM = `#!/bin/sh
+state=$PWD/../state/workspaces/live/terraform.tfstate
+case "$1" in
+  version) echo '{"terraform_version":"1.13.0"}' ;;
+  providers) echo '{"format_version":"1.0","provider_schemas":{}}' ;;
+  show) echo '{"format_version":"1.2","applyable":true,"output_changes":{"one":{"actions":["create"],"before":null,"after":1,"before_sensitive":false,"after_sensitive":false}}}' ;;
+  plan) for option in "$@"; do case $option in -out=*) echo a plan > "\${option#-out=}" ;; esac; done ;;
+  apply)
+    final='{"version":4,"terraform_version":"1.13.0","serial":7,"lineage":"one","outputs":{},"resources":[]}'
+    trap 'echo "$final" > "$state"; exit 1' INT
+    touch "$(dirname "$0")/applying"
+    while :; do sleep 0.05; done ;;
+esac
+`;
+
+const hasFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+/** Creates a run in a new remote workspace, which applies its plan. Resolves to the id of the workspace. */
+const startApply = async (): Promise<string> => {
+  await makeOrganization(api, 'acme');
+  const workspace = await makeWorkspace(api, 'acme', 'live', {
+    'execution-mode': 'remote',
+    'auto-apply': true,
+    'terraform-version': '1.13.0',
+  });
+  const body = resource('configuration-versions', { 'auto-queue-runs': false });
+  const created = await api.post(`/api/v2/workspaces/${workspace}/configuration-versions`, body);
+  const { pathname } = new URL(expectStatus(created, 201).body.data.attributes['upload-url'] as string);
+  // An archive without files.
+  expectStatus(await api.as(null).put(pathname, gzipSync(Buffer.alloc(1_024))), 200);
+  await makeRun(api, workspace);
+  return workspace;
+};
+
+describe('the stop of a server while an apply runs', () => {
+  it(
+    'waits for the apply, and at a second signal interrupts it with its state stored',
+    async () => {
+      const tools = await mkdtemp(join(tmpdir(), 'cadastre-tools-'));
+      await writeFile(join(tools, 'terraform'), TERRAFORM, { mode: 0o755 });
+      const path = `${tools}:${process.env['PATH'] ?? ''}`;
+      await launch({ ...UNCONFINED, CADASTRE_EXECUTOR_GRACE: '600', PATH: path });
+      await start();
+      await waitForAgents(1);
+      const workspace = await startApply();
+      await waitUntil(() => hasFile(join(tools, 'applying')), 'terraform applies');
+
+      const waitForText = (text: string): Promise<void> =>
+        waitUntil(() => product.errors().includes(text), `the server prints ${text}`);
+      const ended = product.end('SIGINT');
+      await waitForText('Press Ctrl-C again to interrupt them now.');
+      sendSignal(product.serverPid(), 'SIGINT');
+      await waitForText('Interrupting running phases of remote runs');
+      expect(await ended).toMatchObject({ code: 0, signal: null });
+
+      await start();
+      const current = await api.get(`/api/v2/workspaces/${workspace}/current-state-version`);
+      expect(expectStatus(current, 200).body.data.attributes.serial).toBe(7);
+      const { data } = expectStatus(await api.get(`/api/v2/workspaces/${workspace}/runs`), 200).body;
+      expect(data[0].attributes.status).toBe('errored');
+      await product.stop();
+      await rm(tools, { recursive: true });
     },
     LONG,
   );

@@ -38,12 +38,16 @@ export type Product = {
   endDuringStart(signal: NodeJS.Signals): Promise<ProcessResult>;
   /** Returns the standard output since the last start. */
   output(): string;
+  /** Returns the standard error since the last start. */
+  errors(): string;
   /** Returns whether its own Postgres has left a process that may still run. */
   isPostgresRunning(): boolean;
   /** Sends SIGKILL. Resolves when the process has ended. */
   kill(): Promise<ProcessResult>;
   /** Sends SIGKILL to the product and to its own Postgres. */
   killWithPostgres(): Promise<ProcessResult>;
+  /** Sends a signal. Resolves when the process has ended. */
+  end(signal: NodeJS.Signals): Promise<ProcessResult>;
   /** Sends SIGTERM. Resolves when the process has ended. */
   stop(): Promise<ProcessResult>;
   /** Runs a command such as `verify`, beside the server or alone. */
@@ -112,6 +116,7 @@ type Running = {
   readonly ended: Promise<ProcessResult>;
   over(): boolean;
   output(): string;
+  errors(): string;
 };
 
 const launch = (folder: string, args: readonly string[], env: Readonly<Record<string, string>>): Running => {
@@ -150,7 +155,7 @@ const follow = (child: ChildProcessByStdio<Writable | null, Readable, Readable>)
       setImmediate(() => resolve({ code, signal, ...output }));
     });
   });
-  return { child, ended, over: () => over, output: () => output.stdout };
+  return { child, ended, over: () => over, output: () => output.stdout, errors: () => output.stderr };
 };
 
 export type LaunchOptions = {
@@ -256,6 +261,8 @@ export const launchProduct = async (
       return end(signal);
     },
     output: () => server?.output() ?? '',
+    errors: () => server?.errors() ?? '',
+    end,
     isPostgresRunning: () => postgres() !== '',
     kill: () => end('SIGKILL'),
     killWithPostgres: () => {

@@ -8,6 +8,7 @@ import { createSitePool } from '#organizations/agents';
 import { readFileOrNull, StartupError, writeAtomically } from '#platform/host';
 import { Backoff } from '#platform/kernel';
 import { EXECUTOR_VARIABLES, type Settings } from '#platform/settings';
+import { getLongestStopMs } from '../../executor/src/stop-times.js';
 import type { Runtime } from '../../runtime.js';
 
 const CHILD = fileURLToPath(new URL('../../executor/src/child.js', import.meta.url));
@@ -19,9 +20,8 @@ const POOL = 'embedded';
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 10_000;
 const STABLE_MS = 60_000;
-/** The executor lets phases end within its grace time. It then has this time to store their states. */
-const STORE_MS = 30_000;
-const DEFAULT_GRACE_SECONDS = 60;
+/** An executor without running phases ends earlier, and then there is nothing to say. */
+const SLOW_STOP_MS = 1_000;
 /** The exit code of `cadastre executor` if the machine has no sandbox. After any other one, another start may succeed. */
 const NO_SANDBOX = 3;
 
@@ -115,8 +115,6 @@ const createPool = async (runtime: Runtime): Promise<void> => {
   await writeAtomically(join(runtime.settings.dataFolder, EXECUTOR_TOKEN_FILE), `${secret}\n`, 0o600);
 };
 
-const readGraceSeconds = (): number => Number(process.env['CADASTRE_EXECUTOR_GRACE']) || DEFAULT_GRACE_SECONDS;
-
 /** Resolves when the process has ended. */
 const waitForEnd = (child: ChildProcess): Promise<void> =>
   child.exitCode !== null || child.signalCode !== null
@@ -167,9 +165,29 @@ export class EmbeddedExecutor {
     const { child } = this;
     if (child === null) return;
     child.kill('SIGTERM');
-    const timer = setTimeout(() => child.kill('SIGKILL'), readGraceSeconds() * 1_000 + STORE_MS);
+    const timers = [
+      setTimeout(() => this.describeStop(), SLOW_STOP_MS),
+      setTimeout(() => child.kill('SIGKILL'), getLongestStopMs(this.env)),
+    ];
     await waitForEnd(child);
-    clearTimeout(timer);
+    for (const timer of timers) clearTimeout(timer);
+  }
+
+  /** Interrupts phases that are running while the executor stops. Returns what happens, and null if nothing does. */
+  hurry(): string | null {
+    if (this.child === null || !this.stopping.signal.aborted) return null;
+    this.child.kill('SIGTERM');
+    return (
+      'Interrupting running phases of remote runs: plans begin again later, applies fail, and their states are stored. ' +
+      'Press Ctrl-C again to end at once. What an apply is creating is then in no state.'
+    );
+  }
+
+  private describeStop(): void {
+    process.stderr.write(
+      'Waiting for running phases of remote runs. CADASTRE_EXECUTOR_GRACE limits the time, and then they are interrupted. ' +
+        'Press Ctrl-C again to interrupt them now.\n',
+    );
   }
 
   private async replace(code: number | null, reason: string): Promise<void> {

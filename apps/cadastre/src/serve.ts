@@ -17,7 +17,11 @@ import { EmbeddedExecutor, prepareExecutor } from './embedded-executor.js';
 import { formatGreeting } from './greeting.js';
 import { WorkerPool } from './worker-pool.js';
 
-export type StoppableService = { stop(): Promise<void> };
+export type StoppableService = {
+  stop(): Promise<void>;
+  /** Makes a running stop faster. Returns what happens for the terminal, and null if nothing does. */
+  hurry?(): string | null;
+};
 
 /** Opens services one after the other, and stops them in the opposite order, also if one of them fails to open. */
 const startInOrder = async (
@@ -44,7 +48,8 @@ const startInOrder = async (
     await stop();
     throw error;
   }
-  return { stop };
+  const hurry = (): string | null => stops.map((one) => one.hurry?.() ?? null).find((text) => text !== null) ?? null;
+  return { stop, hurry };
 };
 
 type RegisterService = (running: StoppableService) => void;

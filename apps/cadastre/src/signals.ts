@@ -11,15 +11,22 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const SAME_REQUEST_MS = 1_000;
 const PARENT_CHECK_MS = 500;
 
-/** Calls back once at the first request to stop. Ends the process at a second one. */
-const onStopRequest = (stop: () => void): void => {
-  let first: number | null = null;
+/**
+ * Calls back once at the first request to stop. At a second one, `hurry` can make the stop faster. Otherwise, and at the next one, the
+ * process ends.
+ */
+const onStopRequest = (stop: () => void, hurry: () => boolean = () => false): void => {
+  let last: number | null = null;
+  let canHurry = true;
   const request = (): void => {
     const now = performance.now();
-    if (first === null) {
-      first = now;
-      stop();
-    } else if (now - first > SAME_REQUEST_MS) process.exit(1);
+    const isRepeated = last !== null && now - last <= SAME_REQUEST_MS;
+    if (last === null) stop();
+    else if (!isRepeated) {
+      if (!canHurry || !hurry()) process.exit(1);
+      canHurry = false;
+    }
+    if (!isRepeated) last = now;
   };
   for (const signal of SIGNALS) process.on(signal, request);
   if (isStartedByNpm()) onParentEnd(request);
@@ -70,16 +77,21 @@ const readProc = (pid: number, file: string): string => {
  */
 export const runUntilStopped = async (start: (stopping: AbortSignal) => Promise<StoppableService>): Promise<void> => {
   const stopping = new AbortController();
+  let running: StoppableService | null = null;
+  const hurry = (): boolean => {
+    const description = running?.hurry?.() ?? null;
+    if (description !== null) process.stderr.write(`${description}\n`);
+    return description !== null;
+  };
   const requested = new Promise<void>((resolve) => {
     onStopRequest(() => {
       process.stderr.write('Stopping …\n');
       stopping.abort();
       resolve();
-    });
+    }, hurry);
   });
   // The terminal or pipe may close before the process ends.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  let running: StoppableService;
   try {
     running = await start(stopping.signal);
   } catch (error) {

@@ -16,6 +16,7 @@ const CLAIM_PAUSE_MS = 10_000;
 const PING_MS = 60_000;
 const EXIT_MS = 10_000;
 const REGISTRATION_PAUSE_MS = 2_000;
+const STOP_REPORT_MS = 15_000;
 
 type ExecutorOptions = {
   readonly name: string;
@@ -128,15 +129,20 @@ export class Executor {
 
   private async finishPhases({ now }: StopSignals): Promise<void> {
     const { logger } = this.dependencies;
+    const { graceMs } = this.options;
     const ended = Promise.all(this.running.values());
-    if (this.running.size > 0) logger.info({ phases: this.running.size }, 'waiting for running phases');
+    const describe = () => [...this.running.keys()].map(({ claimed: { run, phase } }) => ({ run, phase }));
+    const report = (): void => logger.info({ phases: describe(), graceMs }, 'waiting for running phases');
+    if (this.running.size > 0) report();
+    const reports = setInterval(report, STOP_REPORT_MS);
     const timer = new AbortController();
     const either = AbortSignal.any([now, timer.signal]);
-    const grace = sleep(this.options.graceMs, undefined, { signal: either }).catch(() => undefined);
+    const grace = sleep(graceMs, undefined, { signal: either }).catch(() => undefined);
     await Promise.race([ended, grace, waitForAbort(now)]);
     timer.abort();
+    if (this.running.size > 0) logger.info({ phases: describe() }, 'interrupting running phases');
     for (const phase of this.running.keys()) phase.shutDown();
-    await ended;
+    await ended.finally(() => clearInterval(reports));
   }
 }
 
