@@ -2,7 +2,8 @@
 const MIN_SECRET_LENGTH = 4;
 /** Lines of a secret with several lines are masked by themselves, except short ones such as `}`. */
 const MIN_LINE_LENGTH = 8;
-const MIN_ENCODED_LENGTH = 6;
+/** The shortest secret has so many characters in each alignment. */
+const MIN_ENCODED_LENGTH = 4;
 
 const escapeJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
@@ -35,22 +36,34 @@ const listLines = (secret: string): readonly string[] =>
     ? secret.split(/\r?\n/).flatMap((line) => (line.trim().length >= MIN_LINE_LENGTH ? [line.trim()] : []))
     : [];
 
-/** Returns the forms in which a secret can occur in the output of a tool, without those that are too short. */
-export const listSecretForms = (secret: string): readonly string[] => {
-  const trimmed = secret.trim();
-  const texts = [secret, trimmed, ...listLines(secret)].filter((text) => text.length >= MIN_SECRET_LENGTH);
-  const forms = texts.flatMap((text) => [
-    text,
-    escapeJson(text),
-    escapeGoJson(text),
-    escapeHcl(text),
-    // JSON in a JSON string, as in the value of a policy.
-    escapeJson(escapeJson(text)),
-    escapeJson(escapeHcl(text)),
-    encodeUri(text),
-    ...listBase64Forms(text).filter((form) => form.length >= MIN_ENCODED_LENGTH),
-  ]);
-  return [...new Set(forms)];
+/** A form in which a secret can occur in the output of a tool. */
+export type SecretForm = {
+  readonly text: string;
+  /** Whether it is base64, where the characters beside it can contain a few bits of the secret. */
+  readonly isBase64: boolean;
+};
+
+const listTextForms = (text: string): readonly string[] => [
+  text,
+  escapeJson(text),
+  escapeGoJson(text),
+  escapeHcl(text),
+  // JSON in a JSON string, as in the value of a policy.
+  escapeJson(escapeJson(text)),
+  escapeJson(escapeHcl(text)),
+  encodeUri(text),
+];
+
+/** Returns the forms of secrets, the longest first, without those that are too short. */
+export const listSecretForms = (secrets: Iterable<string>): readonly SecretForm[] => {
+  const texts = [...secrets]
+    .flatMap((secret) => [secret, secret.trim(), ...listLines(secret)])
+    .filter((text) => text.length >= MIN_SECRET_LENGTH);
+  const encoded = texts.flatMap(listBase64Forms).filter((form) => form.length >= MIN_ENCODED_LENGTH);
+  return [
+    ...[...new Set(texts.flatMap(listTextForms))].map((text) => ({ text, isBase64: false })),
+    ...[...new Set(encoded)].map((text) => ({ text, isBase64: true })),
+  ].toSorted((a, b) => b.text.length - a.text.length);
 };
 
 /** Output is text, but a value of a variable can contain half of a surrogate pair. */

@@ -51,6 +51,30 @@ describe('a secret', () => {
     );
   });
 
+  it('leaves no character of its base64 visible, whatever is before and after it', () => {
+    const bytes = (maxLength: number) => fc.uint8Array({ maxLength }).map((array) => Buffer.from(array));
+    fc.assert(
+      fc.property(
+        fc.stringMatching(/^[a-z]{4,700}$/),
+        bytes(4),
+        bytes(4),
+        fc.constantFrom('base64', 'base64url'),
+        (secret, before, after, encoding) => {
+          const encoded = Buffer.concat([before, Buffer.from(secret), after]).toString(encoding as BufferEncoding);
+          const masked = mask([secret], [Buffer.from(encoded)]);
+          const [left = '', ...rest] = masked.split(MASK);
+          const right = rest.at(-1) ?? '';
+          // A character has six bits.
+          expect(left.length).toBeLessThanOrEqual(Math.floor((before.length * 8) / 6));
+          expect(encoded.length - right.length).toBeGreaterThanOrEqual(
+            Math.ceil(((before.length + secret.length) * 8) / 6),
+          );
+          expect(rest).toHaveLength(1);
+        },
+      ),
+    );
+  });
+
   it('does not occur in JSON output, which stays valid', () => {
     fc.assert(
       fc.property(secretText, fc.json(), safeText, positions, (secret, json, around, cuts) => {
