@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { EncryptionKeys } from '#platform/encryption';
+import { HmacKey, type EncryptionKeys } from '#platform/encryption';
 import type { PersonalText } from '#platform/kernel';
 
 /**
@@ -54,6 +54,7 @@ export class PersonKey {
   private readonly nonces: Buffer;
   /** Distinguishes this key in the cache from another key of the same person that was created and never stored. */
   private readonly sign: string;
+  private salts: HmacKey | null = null;
 
   constructor(
     private readonly person: string,
@@ -63,6 +64,12 @@ export class PersonKey {
   ) {
     this.nonces = Buffer.from(hkdfSync('sha256', bytes, '', 'nonces', KEY_LENGTH));
     this.sign = this.nonces.toString('base64url', 0, NONCE_LENGTH);
+  }
+
+  /** Returns 32 bytes that nobody can compute without this key. `purpose` distinguishes the values that get a salt. */
+  computeSalt(purpose: string): Buffer {
+    this.salts ??= new HmacKey(Buffer.from(hkdfSync('sha256', this.bytes, '', 'salts', KEY_LENGTH)));
+    return this.salts.compute(purpose);
   }
 
   encrypt(kind: PersonalText['kind'], text: string): string {
@@ -138,6 +145,16 @@ export const parseEncryptedTextHeader = (encrypted: string): Pick<PersonalText, 
     return null;
   return { kind: kindLetter === KIND_LETTERS.name ? 'name' : 'detail', person: encrypted.slice(start, end) };
 };
+
+/** An encrypted text of this installation. `text` is null, and there are no salts, once the person has been forgotten. */
+export type OpenedText = Pick<PersonalText, 'person' | 'kind'> &
+  (
+    | { readonly text: string; readonly computeSalt: (purpose: string) => Buffer }
+    | { readonly text: null; readonly computeSalt: null }
+  );
+
+/** Returns null for a text that is not encrypted. */
+export type TextOpener = (text: string) => OpenedText | null;
 
 type EncryptedTextParts = { readonly front: string; readonly mac: Buffer; readonly body: Buffer };
 

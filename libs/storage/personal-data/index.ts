@@ -1,4 +1,4 @@
-export { deriveMacKey } from './encrypted-texts.js';
+export { deriveMacKey, getPlaceholder, isEncryptedText, type OpenedText, type TextOpener } from './encrypted-texts.js';
 export {
   ACQUIRE_SHARED_NAMES_LOCK,
   ACQUIRE_SHARED_NAMES_XACT_LOCK,

@@ -22,7 +22,9 @@ import {
   isEncryptedText,
   getPlaceholder,
   ENCRYPTED_TEXT_IN_JSON,
+  type OpenedText,
   type PersonKey,
+  type TextOpener,
 } from './encrypted-texts.js';
 
 /**
@@ -158,23 +160,43 @@ export class PersonalDataCipher {
     const texts = new Map(
       [...new Set(json.match(ENCRYPTED_TEXT_IN_JSON))].map((string) => [string, JSON.parse(string) as string]),
     );
-    const open = await this.opener(texts.values());
+    const open = await this.opener(new Set(texts.values()));
     return open === null
       ? json
       : json.replace(ENCRYPTED_TEXT_IN_JSON, (string) => JSON.stringify(open(texts.get(string) as string)));
   }
 
-  /** Returns a function that decrypts these texts with the present keys; null if none of them looks encrypted. */
-  private async opener(texts: Iterable<string>): Promise<((text: string) => string | null) | null> {
+  /**
+   * Returns a function that decrypts these texts, and gives salts of values to persons who can be forgotten. With
+   * `followed` keys, it is for a follower of the log, as in `follow`.
+   */
+  async createOpener(
+    texts: Iterable<string>,
+    keys: 'present' | 'followed',
+    run: QueryRunner = this.run,
+  ): Promise<TextOpener> {
     const people = new Set([...texts].flatMap((text) => parseEncryptedTextHeader(text)?.person ?? []));
-    if (people.size === 0) return null;
-    const keyring = await this.keys.current(people, this.run);
+    if (people.size === 0) return () => null;
+    const keyring = await (keys === 'present' ? this.keys.current(people, run) : this.keys.following(people, run));
+    return (text) => this.openText(text, keyring);
+  }
+
+  private openText(text: string, keyring: Keyring): OpenedText | null {
+    const claim = isEncryptedText(text) ? parseEncryptedTextHeader(text) : null;
+    if (!claim) return null;
+    const key = keyring.get(claim.person);
+    if (!key) return this.keys.installationMac.isOn(text) ? { ...claim, text: null, computeSalt: null } : null;
+    const opened = key.open(text);
+    return opened === undefined ? null : { ...claim, text: opened, computeSalt: (purpose) => key.computeSalt(purpose) };
+  }
+
+  /** Returns a function that decrypts these texts with the present keys; null if none of them looks encrypted. */
+  private async opener(texts: ReadonlySet<string>): Promise<((text: string) => string | null) | null> {
+    if (texts.size === 0) return null;
+    const open = await this.createOpener(texts, 'present');
     return (text) => {
-      const claim = isEncryptedText(text) ? parseEncryptedTextHeader(text) : null;
-      if (!claim) return text;
-      const key = keyring.get(claim.person);
-      if (key) return key.open(text) ?? text;
-      return this.keys.installationMac.isOn(text) ? getPlaceholder(claim) : text;
+      const opened = open(text);
+      return opened ? (opened.text ?? getPlaceholder(opened)) : text;
     };
   }
 
