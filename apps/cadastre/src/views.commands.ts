@@ -48,9 +48,10 @@ const runRebuild = async (settings: Settings, names: readonly string[]): Promise
   });
 };
 
-const describe = ({ table, missing, surplus }: ViewDifference): string =>
+const describe = ({ table, missing, surplus, durable }: ViewDifference): string =>
   [
     `  ${table}:`,
+    ...(durable === undefined ? [] : [`    ${durable}`]),
     ...missing.map((row) => `    missing: ${JSON.stringify(row)}`),
     ...surplus.map((row) => `    surplus: ${JSON.stringify(row)}`),
   ].join('\n');

@@ -28,7 +28,7 @@ import {
   type DatabaseRow,
   type KeyedQuery,
 } from '#platform/postgres';
-import type { EncryptionKeys } from '#platform/encryption';
+import { Envelope, type EncryptionKeys } from '#platform/encryption';
 import { withSpan } from '#platform/tracing';
 import { AppendQueue } from './append-queue.js';
 import { LogSignal } from './followers/log-signal.js';
@@ -61,12 +61,17 @@ export class EventStore {
     readonly projections: readonly Projection[],
     private readonly clock: Clock,
     readonly ids: Ids,
-    encryptionKeys: EncryptionKeys,
+    private readonly encryptionKeys: EncryptionKeys,
   ) {
     this.signal = new LogSignal(database);
     this.queue = new AppendQueue(database);
     this.personalDataCipher = new PersonalDataCipher(database, kinds, encryptionKeys);
     this.log = new LogReader(database, kinds, this.personalDataCipher);
+  }
+
+  /** Returns the encryption of secrets that a module stores beside the log, in a column of its `encryptedColumns`. */
+  createEnvelope(purpose: string): Envelope {
+    return new Envelope(this.encryptionKeys, purpose);
   }
 
   /**

@@ -23,7 +23,7 @@ export {
   type StreamSnapshot,
   type StreamWrite,
 } from './writes.js';
-export type { Follower, TableIndexes } from './followers/follower.js';
+export { DurableRowError, type Follower, type TableIndexes } from './followers/follower.js';
 export { waitForFollower, type AwaitedEvents } from './followers/wait-for-follower.js';
 export { EVENT_CONTEXT, IS_SETTLED, type OrganizationExtent } from './log-queries.js';
 export { LogWatch, type RoundResult } from './followers/log-watch.js';

@@ -17,6 +17,8 @@ export type TableOutsideLog = { readonly table: string } & (
        * organization's id, or none.
        */
       readonly organizationExport: 'rows' | { readonly without: string };
+      /** Deletes the rows of events that a restore up to a position leaves out, before it rebuilds the views. */
+      readonly trim?: Sql;
     }
   | { readonly backup: 'refill'; readonly refill: Sql }
   | { readonly backup: 'empty'; readonly because: string }

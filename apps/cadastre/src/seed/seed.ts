@@ -207,7 +207,8 @@ const rebuildFollowersViews = async ({ store, clock }: SeedDependencies, added: 
     select greatest(reltuples, 0)::float8 as events from pg_class where oid = 'event_store.events'::regclass`);
   const all = row?.events ?? 0;
   if (added < MIN_EVENTS_FOR_REBUILD || added < all / 2) return;
-  for (const view of views.filter(({ follower }) => follower !== null)) {
+  // A rebuild leaves events after the checkpoint to a follower with durable rows.
+  for (const view of views.filter(({ follower }) => follower && !follower.durable)) {
     let done = 0;
     await rebuildView(store, view, {
       now: clock.now(),

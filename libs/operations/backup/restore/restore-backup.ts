@@ -1,4 +1,4 @@
-import { sql, type Clock } from '#platform/kernel';
+import { sql, type Clock, type Sql } from '#platform/kernel';
 import type { BlobStore } from '#storage/blob-store';
 import {
   listViews,
@@ -102,15 +102,27 @@ class Restore {
 
   async run(): Promise<number> {
     const { state } = this.source;
-    const { definitions, followers } = this.site;
+    const { definitions } = this.site;
     if (state.progress.phase === 'tables') await this.log.restoreTables(new Set(listStoredTables(definitions)));
     if (state.progress.phase === 'log') await this.log.restoreEvents();
-    if (state.progress.phase === 'streams') await this.log.complete(new Set(followers));
+    if (state.progress.phase === 'streams') await this.log.complete(this.listContinuedFollowers(), this.listTrims());
     await this.session.run(passTransactions(state.progress.transaction));
     if (state.progress.phase === 'files') await this.restoreAllFiles();
     await this.rebuildViews();
     await this.session.pipeline([...this.listRefills(), endRestore()]);
     return this.log.countEvents();
+  }
+
+  /** A rebuild leaves events after the checkpoint to a follower with durable rows, so its checkpoint is restored too. */
+  private listContinuedFollowers(): ReadonlySet<string> {
+    const durable = this.views.filter(({ follower }) => follower?.durable).map(({ name }) => name);
+    return new Set([...this.site.followers, ...durable]);
+  }
+
+  private listTrims(): readonly Sql[] {
+    return this.site.definitions.flatMap(({ tablesOutsideLog = [] }) =>
+      tablesOutsideLog.flatMap((table) => (table.backup === 'rows' && table.trim ? [table.trim] : [])),
+    );
   }
 
   private async restoreAllFiles(): Promise<void> {

@@ -82,13 +82,17 @@ export class LogRestore {
     await this.session.run(this.store({ phase: 'streams', next: 0 }));
   }
 
-  /** Completes what belongs to the log: streams, numbers of new events, and positions of followers without a view. */
-  async complete(followers: ReadonlySet<string>): Promise<void> {
+  /**
+   * Completes what belongs to the log: streams, numbers of new events, and positions of these followers. `trims` delete
+   * rows of events that are not restored.
+   */
+  async complete(followers: ReadonlySet<string>, trims: readonly Sql[]): Promise<void> {
     await this.session.pipeline([
       insertStreams(),
       continueIdentity('event_store.events', 'position'),
       continueIdentity('event_store.contexts', 'id'),
       ...(await this.listCheckpoints(followers)).map(([name, position]) => writeCheckpoint(name, position)),
+      ...trims,
       this.store({ phase: 'files', next: 0 }),
     ]);
   }

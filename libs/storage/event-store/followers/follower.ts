@@ -49,9 +49,24 @@ export type Follower = ViewTables & {
    * the rows that it has written in memory.
    */
   readonly createReplay?: () => Follower['follow'];
+  /**
+   * For a follower that also writes tables which a rebuild does not replace. Replays only compare these tables with the
+   * events, and throw DurableRowError. So they stop at the checkpoint of the follower, which writes the rows of later events.
+   * `findSurplus` describes rows of these tables that no event explains; null if there are none. It reads the tables of the
+   * follower without naming their schema.
+   */
+  readonly durable?: { readonly findSurplus: (session: Pick<DatabaseSession, 'run'>) => Promise<string | null> };
   /** Deletes rows that are past their retention. `verify` runs it on both sides before the comparison. */
   readonly prune?: (now: Date) => Sql;
 };
+
+/** Thrown if a durable row differs from what the events of the log give. The message names the row. */
+export class DurableRowError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'DurableRowError';
+  }
+}
 
 /** An index of a table in the schema `views`, as Postgres describes it. */
 export type TableIndex = {

@@ -1,4 +1,4 @@
-import { sql } from '#platform/kernel';
+import { sql, type LogPosition } from '#platform/kernel';
 import { ACQUIRE_SHARED_NAMES_XACT_LOCK } from '#storage/personal-data';
 import {
   computeLockKey,
@@ -9,7 +9,9 @@ import {
   type DatabaseSession,
 } from '#platform/postgres';
 import type { EventStore } from '../event-store.js';
-import { writeCheckpoint } from '../followers/checkpoints.js';
+import { selectCheckpoint, writeCheckpoint, type Checkpoint } from '../followers/checkpoints.js';
+import { DurableRowError } from '../followers/follower.js';
+import { LOG_START } from '../log-positions.js';
 import { rebuildMetrics } from './rebuild.metrics.js';
 import { eraseNamesInCopies, FULL_PACE, Replay, SELECT_FORGOTTEN_PEOPLE, type ForgottenPerson } from './replay.js';
 import type { ReplayPace } from './replay.js';
@@ -143,7 +145,7 @@ class ViewRebuild {
   async run(): Promise<RebuildResult> {
     const { view, session, options } = this;
     const copy = await ViewCopy.create(session, view, 'views_next');
-    await this.replay.run({ isComplete: false });
+    await this.replayNext();
     if (view.follower?.prune) await session.run(view.follower.prune(options.now));
     await this.eraseNames(copy);
     await copy.makeDurable();
@@ -160,7 +162,7 @@ class ViewRebuild {
     let retryMs = RETRY_FIRST_MS;
     for (let attempt = 1; ; attempt += 1) {
       signal?.throwIfAborted();
-      const isCaughtUp = await this.withoutUniqueIndexesOnConflict(copy, () => this.replay.run({ isComplete: false }));
+      const isCaughtUp = await this.withoutUniqueIndexesOnConflict(copy, () => this.replayNext());
       if (!isCaughtUp) continue;
       if (await this.hasManyUnreadEvents()) {
         if (!this.view.follower) await pause(UNSETTLED_RETRY_MS, signal);
@@ -196,7 +198,9 @@ class ViewRebuild {
       else await session.run(sql`lock table event_store.events in share mode`);
       await session.run(sql.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`));
       // The follower continues at the position of the rebuild, so no event may precede it later.
-      await replay.run({ isComplete: true, extent: view.follower ? 'settled' : 'committed' });
+      const until = await this.readEnd();
+      await replay.run({ isComplete: true, extent: view.follower ? 'settled' : 'committed', until });
+      await this.refuseSurplus();
       await this.eraseNames(copy);
       if (!this.hasUniqueIndexes) await copy.createLateIndexes('unique');
       if (!view.follower) await copy.lockLiveTables();
@@ -213,6 +217,23 @@ class ViewRebuild {
     } finally {
       this.lockedMs = Math.max(this.lockedMs, performance.now() - started);
     }
+  }
+
+  private async replayNext(): Promise<void> {
+    await this.replay.run({ isComplete: false, until: await this.readEnd() });
+  }
+
+  /** Returns where the replay ends: see `durable` of Follower. Null for no end. */
+  private async readEnd(): Promise<LogPosition | null> {
+    const { follower } = this.view;
+    if (!follower?.durable) return null;
+    const [checkpoint] = await this.session.run<Checkpoint>(selectCheckpoint(follower.name));
+    return checkpoint ?? LOG_START;
+  }
+
+  private async refuseSurplus(): Promise<void> {
+    const surplus = await this.view.follower?.durable?.findSurplus(this.session);
+    if (surplus) throw new DurableRowError(surplus);
   }
 
   /**
@@ -246,10 +267,14 @@ class ViewRebuild {
   private async hasManyUnreadEvents(): Promise<boolean> {
     const { transaction, position } = this.replay.position;
     const isApplied = this.view.follower ? sql`transaction < pg_snapshot_xmin(pg_current_snapshot())` : sql`true`;
+    const end = await this.readEnd();
+    const isBeforeEnd = end
+      ? sql`(transaction, position) <= (${end.transaction}::xid8, ${end.position}::bigint)`
+      : sql`true`;
     const [row] = await this.session.run<{ events: number }>(sql`
       select count(*)::integer as events from (
         select from event_store.events
-         where (transaction, position) > (${transaction}::xid8, ${position}::bigint) and ${isApplied}
+         where (transaction, position) > (${transaction}::xid8, ${position}::bigint) and ${isApplied} and ${isBeforeEnd}
          limit ${MAX_LOCKED_EVENTS + 1}) remaining`);
     return (row?.events ?? 0) > MAX_LOCKED_EVENTS;
   }

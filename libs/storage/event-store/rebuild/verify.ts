@@ -3,6 +3,7 @@ import { buildErasureStatements } from '#storage/personal-data';
 import type { DatabaseRow, DatabaseSession } from '#platform/postgres';
 import type { EventStore } from '../event-store.js';
 import { selectCheckpoint, type Checkpoint } from '../followers/checkpoints.js';
+import { DurableRowError } from '../followers/follower.js';
 import { LOG_START } from '../log-positions.js';
 import { EXCHANGE_LOCK } from './rebuild.js';
 import { eraseNamesInCopies, FULL_PACE, Replay, SELECT_FORGOTTEN_PEOPLE, type ForgottenPerson } from './replay.js';
@@ -14,6 +15,8 @@ export type ViewDifference = {
   readonly table: string;
   readonly missing: readonly DatabaseRow[];
   readonly surplus: readonly DatabaseRow[];
+  /** The first durable row that differs from the log: see `durable` of Follower. */
+  readonly durable?: string;
 };
 
 /**
@@ -56,6 +59,23 @@ const listDifferences = async (session: DatabaseSession, view: RebuildableView):
     if (missing.length + surplus.length > 0) differences.push({ table, missing, surplus });
   }
   return differences;
+};
+
+/** Returns the first durable row that the replay found to differ, or that no event explains; null if there is none. */
+const findDurableDifference = async (
+  view: RebuildableView,
+  replay: Promise<void>,
+  reader: DatabaseSession,
+): Promise<ViewDifference | null> => {
+  const toDifference = (durable: string): ViewDifference => ({ table: view.name, missing: [], surplus: [], durable });
+  try {
+    await replay;
+  } catch (error) {
+    if (error instanceof DurableRowError) return toDifference(error.message);
+    throw error;
+  }
+  const surplus = await view.follower?.durable?.findSurplus(reader);
+  return surplus ? toDifference(surplus) : null;
 };
 
 /**
@@ -103,12 +123,17 @@ class ViewVerifier {
     const forgotten = await reader.run<ForgottenPerson>(SELECT_FORGOTTEN_PEOPLE);
     const replay = new Replay({ store, view, reader, session, pace: FULL_PACE, onEvents });
     // A live inline view shows every committed event.
-    await (view.follower
-      ? replay.run({ until: checkpoint ?? LOG_START, isComplete: true })
-      : replay.run({ extent: 'committed', isComplete: true }));
+    const durable = await findDurableDifference(
+      view,
+      view.follower
+        ? replay.run({ until: checkpoint ?? LOG_START, isComplete: true })
+        : replay.run({ extent: 'committed', isComplete: true }),
+      reader,
+    );
     await this.erase(view, copy, forgotten);
     if (view.follower?.prune) await pruneBoth(session, view, view.follower.prune(now));
-    const differences = await listDifferences(session, view);
+    // After a difference of a durable row, the rebuilt tables are incomplete.
+    const differences = durable === null ? await listDifferences(session, view) : [durable];
     await reader.run(sql`rollback`);
     await session.run(sql`discard temporary`);
     return differences;
