@@ -1,5 +1,10 @@
 import { agentsDefinition } from '#organizations/agents';
-import { auditTrailSettingsDefinition, createAuditTrailDefinition, createPruningJob } from '#activity/audit-trail';
+import {
+  auditTrailSettingsDefinition,
+  createAuditTrailDefinition,
+  createLogStartsJob,
+  createPruningJob,
+} from '#activity/audit-trail';
 import { auditTrailLogDefinition } from '#activity/audit-trail-log';
 import { backupDefinition, createDeferredDeletionsJob, DeferringBlobs } from '#operations/backup';
 import type { BlobStore } from '#storage/blob-store';
@@ -201,6 +206,7 @@ export const createScheduledJobs = (
     createViewUpgradeJob({ store, clock, logger }, views),
     createNameErasureJob(forgetting),
     createPruningJob(store.database, clock),
+    createLogStartsJob(store, ids),
     ...createRetentionJobs(dependencies, settings),
     ...createFileJobs(dependencies, settings),
     createEndedSessionsJob({ store, clock, ids, idleMinutes }),

@@ -105,8 +105,10 @@ describe('the audit trail', () => {
     ...WORKLOAD_ACTIONS,
     ...NOTIFICATION_ACTIONS,
   };
-  // Only operators create sign-in links, and a job records lost executors (libs/runs/runs/run-leases).
+  // Only operators create sign-in links. Jobs record lost executors (libs/runs/runs/run-leases) and starts of logs
+  // (libs/activity/audit-trail/log).
   const elsewhere = [
+    'audit_trail_log.start',
     'organization.destroy',
     'run.lose_executor',
     'workspace.expire_lock',

@@ -16,6 +16,7 @@ import { TrailAnswers } from './reading/trail.answers.js';
 import { TrailExporter } from './reading/trail.exporter.js';
 import { TrailPageReader } from './reading/trail-pages.reader.js';
 import { AuditTrailSettingsController } from './settings/audit-trail-settings.controller.js';
+import { LOG_SECRETS_PURPOSE, TRIM_LEAVES, TRIM_LOGS } from './log/trail-logs.queries.js';
 import { ENTRY_VISIBILITY, type EntryVisibility } from './writing/trail-entry.js';
 import { AuditTrailSettingsHandler } from './settings/audit-trail-settings.handler.js';
 
@@ -33,6 +34,10 @@ export const auditTrailSettingsDefinition: ModuleDefinition = {
   migrations: null,
 };
 
+const WITHOUT_LOG = {
+  without: 'the keys of people are other ones at the new site, so the organization gets a new log there',
+};
+
 /** The module has no events of its own; its follower records the events of the registry. */
 export const createAuditTrailDefinition = (registry: EventRegistry): ModuleDefinition => ({
   name: 'audit-trail',
@@ -43,7 +48,10 @@ export const createAuditTrailDefinition = (registry: EventRegistry): ModuleDefin
   migrations: new URL('./sql/', import.meta.url),
   tablesOutsideLog: [
     { table: 'audit_trail.walks', backup: 'empty', because: 'it contains the state of readers that read page by page' },
+    { table: 'audit_trail.leaves', backup: 'rows', organizationExport: WITHOUT_LOG, trim: TRIM_LEAVES },
+    { table: 'audit_trail.logs', backup: 'rows', organizationExport: WITHOUT_LOG, trim: TRIM_LOGS },
   ],
+  encryptedColumns: [{ table: 'audit_trail.logs', id: 'organization', column: 'secret', purpose: LOG_SECRETS_PURPOSE }],
 });
 
 type AuditTrailOptions = {

@@ -1378,6 +1378,14 @@ type EventSchemas = {
     AuditTrailDisabled: Record<string, never>;
     /** cadastre.AuditTrailTested.v1 */
     AuditTrailTested: Record<string, never>;
+    /** cadastre.AuditTrailLogStarted.v1 */
+    AuditTrailLogStarted: {
+      olderEntries: number;
+      lastOlderEntry: string | null;
+      olderDigest: string;
+      formerOrigin: string | null;
+      formerCheckpoint: string | null;
+    };
     /** cadastre.PasswordSet.v1 */
     PasswordSet: {
       user: string;
@@ -1910,6 +1918,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   AuditTrailEnabled: 1,
   AuditTrailDisabled: 1,
   AuditTrailTested: 1,
+  AuditTrailLogStarted: 1,
   PasswordSet: 1,
   PasswordRemoved: 1,
   TotpEnabled: 1,

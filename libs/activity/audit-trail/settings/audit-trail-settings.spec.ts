@@ -37,6 +37,18 @@ describe('decisions about the settings of an audit trail', () => {
     given().when(change(days)).refuses('unprocessable', detail);
   });
 
+  it('start a log with what its first entry says about older entries', () => {
+    const beginning = {
+      olderEntries: 2,
+      lastOlderEntry: '0199f2c4-7d3e-7a51-9c1b-2f4f7f0e5b11',
+      olderDigest: 'bGVhdmVz',
+      formerOrigin: null,
+      formerCheckpoint: null,
+    };
+    const started = { type: 'AuditTrailLogStarted', data: beginning } as const;
+    given(disabled).when({ type: 'StartAuditTrailLog', data: beginning }).yields(started);
+  });
+
   it('use one stream for each organization', () => {
     expect(toTrailSettingsStream('org-7hGt3KmPq9RsVw2X')).toBe('atrail-7hGt3KmPq9RsVw2X');
   });

@@ -52,15 +52,41 @@ export const trailSettingsEvents = defineEvents(
       audit: { resource: 'audit_configuration', action: 'test' },
       live: { unsent: 'a test of the audit trail, which changes nothing' },
     },
+    AuditTrailLogStarted: {
+      schema: z.strictObject({
+        olderEntries: z.int(),
+        lastOlderEntry: z.uuid().nullable(),
+        olderDigest: z.string(),
+        formerOrigin: z.string().nullable(),
+        formerCheckpoint: z.string().nullable(),
+      }),
+      audit: {
+        resource: 'audit_trail_log',
+        action: 'start',
+        id: getAuditedOrganization,
+        meta: (data) => ({
+          older_entries: data.olderEntries,
+          last_older_entry: data.lastOlderEntry,
+          older_digest: data.olderDigest,
+          former_origin: data.formerOrigin,
+          former_checkpoint: data.formerCheckpoint,
+        }),
+      },
+      live: { unsent: 'the start of a log, which changes nothing that people see' },
+    },
   },
 );
 
 export type TrailSettingsEvent = EventsOf<typeof trailSettingsEvents>;
 
+/** What the first entry of a log says about entries without a leaf. */
+export type LogBeginning = Extract<TrailSettingsEvent, { type: 'AuditTrailLogStarted' }>['data'];
+
 export type TrailSettingsCommand =
   | Message<'ChangeAuditTrailRetention', { retentionDays: number | null }>
   | Message<'SwitchAuditTrail', { enabled: boolean }>
-  | Message<'TestAuditTrail', Record<never, never>>;
+  | Message<'TestAuditTrail', Record<never, never>>
+  | Message<'StartAuditTrailLog', LogBeginning>;
 
 export const DEFAULT_RETENTION_DAYS = 14;
 /** A hundred years. Use null for longer. */
@@ -93,12 +119,15 @@ export const trailSettings: Decider<TrailSettingsState, TrailSettingsCommand, Tr
       if (!enabled) throw conflict('The audit trail is disabled. Enable it to test it');
       return [{ type: 'AuditTrailTested', data: {} }];
     },
+    // Whether the log has begun is known to its tables: events of a log at another site come with an import.
+    StartAuditTrailLog: (beginning) => [{ type: 'AuditTrailLogStarted', data: beginning }],
   },
   evolve: {
     AuditTrailRetentionChanged: ({ retentionDays }, state) => ({ ...state, retentionDays }),
     AuditTrailEnabled: (_, state) => ({ ...state, enabled: true }),
     AuditTrailDisabled: (_, state) => ({ ...state, enabled: false }),
     AuditTrailTested: (_, state) => state,
+    AuditTrailLogStarted: (_, state) => state,
   },
 };
 

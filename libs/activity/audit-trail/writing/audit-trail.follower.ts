@@ -1,4 +1,5 @@
 import { sql, type EventRegistry, type RecordedEvent, type Sql, type HandlersByType } from '#platform/kernel';
+import type { DatabaseSession } from '#platform/postgres';
 import { selectIsEarlierView, type Follower } from '#storage/event-store';
 import type { OrganizationEvent } from '#organizations/organizations';
 import type { TrailSettingsEvent } from '../settings/audit-trail-settings.js';
@@ -7,6 +8,7 @@ import type { TrailEntry } from './trail-entry.js';
 import {
   computeTrailUpdate,
   listScopedEvents,
+  SITE_TRAIL,
   type NumberedEntry,
   type TrailState,
   type TrailUpdate,
@@ -14,16 +16,24 @@ import {
 } from './trail.js';
 import { ENTRY_INDEXES } from '../blocks/entry-indexes.queries.js';
 import { countCompleteBlocks, insertBlock } from '../blocks/trail-blocks.js';
+import { findSurplusLeaf, LeafRecorder, type StoredLog } from '../log/leaf.recorder.js';
+import { LEAF_COUNT } from '../log/trail-logs.queries.js';
 import { removeExpired } from '../settings/entry-retention.queries.js';
 
 export const AUDIT_TRAIL_FOLLOWER = 'audit_trail';
 /** Since version 2, entries are columns, and blocks of entries exist. */
 const COMPACT_VERSION = 2;
-/** Since version 3, the site has an audit trail. */
-const VERSION = 3;
+/** Since version 3, the site has an audit trail. Since version 4, entries of organizations have leaves in logs. */
+const VERSION = 4;
 
 /** The condition that blocks may be missing, and that processes may read whole entries. */
 export const IS_EARLIER_TRAIL = selectIsEarlierView(AUDIT_TRAIL_FOLLOWER, COMPACT_VERSION);
+
+/** The condition that the trail `t` of an organization has entries and should have a log, but has none. */
+export const IS_UNLOGGED_TRAIL = sql`
+  (t.open and t.length > 0 and t.organization <> ${SITE_TRAIL}
+   and not ${selectIsEarlierView(AUDIT_TRAIL_FOLLOWER, VERSION)}
+   and not exists (select from audit_trail.logs l where l.organization = t.organization))`;
 
 const TRAIL_TRANSITIONS: HandlersByType<OrganizationEvent | TrailSettingsEvent, [], TrailTransition | null> = {
   OrganizationCreated: ({ featureSet }) => (hasTrail(featureSet) ? 'begin' : null),
@@ -42,6 +52,8 @@ const TRAIL_TRANSITIONS: HandlersByType<OrganizationEvent | TrailSettingsEvent, 
   AuditTrailDisabled: () => 'disable',
   AuditTrailRetentionChanged: () => 'configure',
   AuditTrailTested: () => null,
+  // Recorded even while recording is stopped, because the log of the trail begins with it.
+  AuditTrailLogStarted: () => 'configure',
 };
 
 const getTrailTransition = ({ type, data }: RecordedEvent): TrailTransition | null => {
@@ -52,12 +64,25 @@ const getTrailTransition = ({ type, data }: RecordedEvent): TrailTransition | nu
 };
 
 type TrailRow = TrailState & { readonly organization: string };
+/** The members are null for a trail without entries or settings, and for a trail without a log. */
+type StoredTrailRow = { readonly organization: string } & (TrailState | { readonly open: null }) &
+  (Omit<StoredLog, 'organization'> | { readonly secret: null });
+
+/** The state of trails before a batch, and what the batch changes. */
+type TrailBatch = {
+  readonly before: ReadonlyMap<string, TrailState>;
+  readonly logs: readonly StoredLog[];
+  readonly update: TrailUpdate;
+};
 
 /**
- * Creates the follower that turns events of entitled organizations and of the site into entries. It takes four
+ * Creates the follower that turns events of entitled organizations and of the site into entries. It takes five
  * statements for a batch, and one for each block of entries that the batch completes.
  */
-export const createAuditTrailFollower = (registry: EventRegistry): Follower => ({
+export const createAuditTrailFollower = (
+  registry: EventRegistry,
+  recorder = new LeafRecorder({ view: AUDIT_TRAIL_FOLLOWER, version: VERSION }),
+): Follower => ({
   name: AUDIT_TRAIL_FOLLOWER,
   batch: 500,
   // Erasing a person also clears their data in entries. Readers decrypt the rest (trail-pages.reader.ts,
@@ -67,21 +92,44 @@ export const createAuditTrailFollower = (registry: EventRegistry): Follower => (
   tables: ['audit_trail_entries', 'audit_trail_actors', 'audit_trail_blocks', 'audit_trails'],
   growing: ['audit_trail_entries'],
   indexes: { audit_trail_entries: ENTRY_INDEXES },
-  follow: async (events, session) => {
-    const organizations = new Set(
-      events.flatMap((event) => listScopedEvents(registry, event).map(({ organization }) => organization)),
-    );
-    if (organizations.size === 0) return [];
-    const rows = await session.run<TrailRow>(
-      sql`select organization, open, enabled, last, length from audit_trails where organization = any (${[...organizations]}::text[])`,
-    );
-    const before = new Map(rows.map((row) => [row.organization, row]));
-    return buildStatements(before, computeTrailUpdate(registry, getTrailTransition, before, events));
+  follow: async (events, session, store) => {
+    const batch = await computeBatch(registry, events, session);
+    if (!batch) return [];
+    const { entries } = batch.update;
+    const leaves = await recorder.record({ events, entries, logs: batch.logs }, { session, store });
+    return [...buildStatements(batch), ...leaves];
   },
+  createReplay: () => async (events, session, store) => {
+    const batch = await computeBatch(registry, events, session);
+    if (!batch) return [];
+    await recorder.compare({ entries: batch.update.entries, logs: batch.logs }, { session, store });
+    return buildStatements(batch);
+  },
+  durable: { findSurplus: findSurplusLeaf },
   prune: removeExpired,
 });
 
-const buildStatements = (before: ReadonlyMap<string, TrailState>, { entries, trails }: TrailUpdate): readonly Sql[] => [
+const computeBatch = async (
+  registry: EventRegistry,
+  events: readonly RecordedEvent[],
+  session: Pick<DatabaseSession, 'run'>,
+): Promise<TrailBatch | null> => {
+  const organizations = new Set(
+    events.flatMap((event) => listScopedEvents(registry, event).map(({ organization }) => organization)),
+  );
+  if (organizations.size === 0) return null;
+  const rows = await session.run<StoredTrailRow>(sql`
+    select scope.organization, t.open, t.enabled, t.last, t.length, l.first_ordinal as "firstOrdinal", l.secret,
+           l.pruned, ${LEAF_COUNT} as leaves
+      from unnest(${[...organizations]}::text[]) as scope (organization)
+      left join audit_trails t on t.organization = scope.organization
+      left join audit_trail.logs l on l.organization = scope.organization`);
+  const before = new Map(rows.flatMap((row) => (row.open === null ? [] : [[row.organization, row]])));
+  const logs = rows.flatMap((row) => (row.secret === null ? [] : [row]));
+  return { before, logs, update: computeTrailUpdate(registry, getTrailTransition, before, events) };
+};
+
+const buildStatements = ({ before, update: { entries, trails } }: TrailBatch): readonly Sql[] => [
   ...(entries.length > 0 ? [insertEntries(entries), insertActors(entries)] : []),
   ...[...trails].flatMap(([organization, { length }]) => {
     const first = countCompleteBlocks(before.get(organization)?.length ?? 0);

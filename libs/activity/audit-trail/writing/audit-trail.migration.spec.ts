@@ -86,7 +86,7 @@ describe('an audit trail of the first version', () => {
     const before = await read();
 
     await restoreFirstVersion(server, session);
-    for (const name of ['002_reading', '003_configuration', '004_compact_entries'])
+    for (const name of ['002_reading', '003_configuration', '004_compact_entries', '005_trail_log'])
       for (const statement of await migration(name)) await session.run(statement);
     expect(await read()).toEqual(before);
     expect(await listIndexes(session)).not.toEqual(indexes);

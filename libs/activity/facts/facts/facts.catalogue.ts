@@ -129,6 +129,7 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'agent',
   'agent_pool',
   'audit_configuration',
+  'audit_trail_log',
   'authentication_token',
   'cidr_range_list',
   'configuration_version',

@@ -1,0 +1,136 @@
+import { createHmac, createHash, hkdfSync } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '#platform/kernel';
+import { computeCommitment, computeLeaf } from '#packages/trail-verifier';
+import { listViews, rebuildView, verifyView, type RebuildableView } from '#storage/event-store';
+import { act, createAuditedOrganization } from '../../../../test/support/audited-organization.js';
+import { AdjustableClock } from '../../../../test/support/clocks.js';
+import { waitForFollowers } from '../../../../test/support/event-log.js';
+import { makeMember } from '../../../../test/support/seeds.js';
+import { startTestServer, type TestServer } from '../../../../test/support/server.js';
+import { createAuditTrailDefinition } from '../audit-trail.module.js';
+import { listStoredEntries } from '../spec.js';
+import { findTrailLog, openEntries, type OpenedEntry } from './opened-entries.reader.js';
+
+let server: TestServer;
+let view: RebuildableView;
+const clock = new AdjustableClock();
+
+beforeAll(async () => {
+  server = await startTestServer({ followers: true, clock });
+  const [auditTrailView] = listViews([createAuditTrailDefinition(server.store.kinds)]);
+  if (!auditTrailView) throw new Error('the audit trail has no view');
+  view = auditTrailView;
+});
+afterAll(() => server.close());
+
+type LeafRow = {
+  readonly index: number;
+  readonly id: string;
+  readonly leaf: Buffer;
+  readonly commitments: Buffer | null;
+};
+
+const listLeaves = (organization: string): Promise<LeafRow[]> =>
+  server.database.rows<LeafRow>(
+    sql`select index, id, leaf, commitments from audit_trail.leaves where organization = ${organization} order by index`,
+  );
+
+/** Opens all stored entries of an organization. */
+const openAll = async (organization: string, clientDetails = true): Promise<readonly OpenedEntry[]> => {
+  await waitForFollowers(server.store, 'audit_trail');
+  const log = await findTrailLog(server.store, organization);
+  if (!log) throw new Error(`${organization} has no log`);
+  const entries = await listStoredEntries(server.database, sql`e.organization = ${organization}`);
+  const ordinals = await server.database.rows<{ ordinal: number }>(
+    sql`select ordinal from audit_trail_entries where organization = ${organization} order by ordinal`,
+  );
+  const numbered = entries.map((entry, n) => ({ ordinal: ordinals[n]?.ordinal ?? 0, entry }));
+  return openEntries(server.store, log, numbered, { clientDetails });
+};
+
+/** Verifies openings like a reader that knows the format only: each salt opens its commitment, and all give the leaf. */
+const expectOpenings = (opened: readonly OpenedEntry[]): void => {
+  for (const { entry, salt, commitments, salts, leaf } of opened) {
+    expect(computeLeaf({ salt, entry, commitments })).toEqual(leaf);
+    for (const [pointer, valueSalt] of Object.entries(salts)) {
+      const value = pointer
+        .slice(1)
+        .split('/')
+        .reduce((tree: unknown, name) => (tree as Readonly<Record<string, unknown>>)[name], entry);
+      expect(computeCommitment(valueSalt, value)).toEqual(commitments[pointer]);
+    }
+  }
+};
+
+describe('the log of an audit trail', () => {
+  it('begins with the first entry of an organization, and has one leaf for each entry in the order of the trail', async () => {
+    const { id, workspace, reader } = await createAuditedOrganization(server, 'mill');
+    await act(server, workspace, 'lock');
+    const opened = await openAll(id);
+    const leaves = await listLeaves(id);
+    expect(leaves.map(({ index }) => index)).toEqual(leaves.map((_, n) => n));
+    const page = await reader.get('/api/v2/organization/audit-trail?page[size]=100');
+    const { data } = page.body as { data: { id: string }[] };
+    expect(leaves.map((leaf) => leaf.id)).toEqual(data.map((entry) => entry.id).toReversed());
+    expect(opened.map(({ entry }) => entry)).toEqual(data.toReversed());
+    expect(opened.map(({ leaf }) => leaf)).toEqual(leaves.map(({ leaf }) => leaf));
+    expectOpenings(opened);
+    expect(await server.database.rows(sql`select 1 from audit_trail.logs where organization = 'site'`)).toEqual([]);
+  });
+
+  it('has leaves that follow from the entry, the secret of the log and the keys of people', async () => {
+    const { id } = await createAuditedOrganization(server, 'kiln');
+    const [first] = await openAll(id);
+    if (!first) throw new Error('the log is empty');
+    const log = await findTrailLog(server.store, id);
+    const secret = server.store.createEnvelope('audit trail logs').open(id, log?.secret as Buffer);
+    const entry = first.entry as { id: string; auth: { accessor_id: string; description: string } };
+    const person = await server.database.row<{ key: Buffer }>(
+      sql`select key from event_store.person_keys where person = ${entry.auth.accessor_id}`,
+    );
+    const key = server.store.createEnvelope('person keys').open(entry.auth.accessor_id, person?.key as Buffer);
+    const hmac = (of: Buffer, text: string): Buffer => createHmac('sha256', of).update(text).digest();
+    expect(first.salt).toEqual(hmac(secret, entry.id));
+    const valueSalt = hmac(Buffer.from(hkdfSync('sha256', key, '', 'salts', 32)), `${entry.id}/auth/description`);
+    expect(first.salts['/auth/description']).toEqual(valueSalt);
+    const commitment = createHash('sha256')
+      .update(Buffer.concat([valueSalt, Buffer.from(JSON.stringify(entry.auth.description))]))
+      .digest();
+    expect(first.commitments['/auth/description']).toEqual(commitment);
+    expect(Object.keys(first.commitments)).toEqual(['/auth/description', '/request/address', '/request/user_agent']);
+  });
+
+  it('withholds the details of clients that the setting hides, and still gives the same leaves', async () => {
+    const { id } = await createAuditedOrganization(server, 'forge');
+    const opened = await openAll(id, false);
+    expect(opened.flatMap(({ salts }) => Object.keys(salts)).filter((name) => name.startsWith('/request/'))).toEqual(
+      [],
+    );
+    expect(opened.map(({ entry }) => Object.keys((entry as { request: object }).request))).toEqual(
+      opened.map(() => ['id']),
+    );
+    expectOpenings(opened);
+    expect(opened.map(({ leaf }) => leaf)).toEqual((await openAll(id)).map(({ leaf }) => leaf));
+  });
+
+  it('keeps its leaves, and loses the salts of a person, when the person is forgotten', async () => {
+    const { id } = await createAuditedOrganization(server, 'dairy');
+    const member = await makeMember(server, 'dairy', 'zoe');
+    const before = await openAll(id);
+    const leaves = await listLeaves(id);
+    const response = await server.delete(`/api/v2/admin/users/${member.id}`);
+    expect([200, 204]).toContain(response.status);
+    await waitForFollowers(server.store, 'audit_trail');
+    const after = await openAll(id);
+    expect((await listLeaves(id)).slice(0, leaves.length)).toEqual(leaves);
+    expect(after.slice(0, before.length).map(({ leaf }) => leaf)).toEqual(before.map(({ leaf }) => leaf));
+    const count = (opened: readonly OpenedEntry[]): number =>
+      opened.slice(0, before.length).flatMap(({ salts }) => Object.keys(salts)).length;
+    expect(count(after)).toBeLessThan(count(before));
+    expectOpenings(after);
+    expect(await verifyView(server.store, view, clock.now())).toEqual([]);
+    await rebuildView(server.store, view, { now: clock.now() });
+    expect(await verifyView(server.store, view, clock.now())).toEqual([]);
+  });
+});

@@ -1,0 +1,83 @@
+import { sql, type Sql } from '#platform/kernel';
+import type { DatabaseSession } from '#platform/postgres';
+import { selectIsEarlierView } from '#storage/event-store';
+import { ENTRY_COLUMNS, type EntryRow } from '../writing/stored-entry.js';
+import type { EntryLeaf } from './log-secret.js';
+
+/** The purpose of the encryption of secrets of logs. */
+export const LOG_SECRETS_PURPOSE = 'audit trail logs';
+
+/** A run of leaves of one log, both ends included. */
+export type LeafSpan = { readonly organization: string; readonly from: number; readonly to: number };
+
+export type IndexedLeaf = EntryLeaf & { readonly organization: string; readonly index: number };
+
+/** An event with whose entry a log can begin. */
+export type LogStart = {
+  readonly organization: string;
+  readonly ordinal: number;
+  readonly transaction: string;
+  readonly position: number;
+};
+
+/** The number of leaves that a log `l` has had. */
+export const LEAF_COUNT = sql.raw(`
+  coalesce((select max(index) + 1 from audit_trail.leaves v where v.organization = l.organization), l.pruned)`);
+
+/**
+ * Returns those starts at which a log begins. Events that were imported from another site have no leaves, because the log
+ * of the other site has them. While a process of an earlier version can write entries without leaves, no log begins.
+ */
+export const selectFirstStarts = (starts: readonly LogStart[], view: string, version: number): Sql => sql`
+  select distinct on (start.organization) start.organization, start.ordinal
+    from jsonb_to_recordset(${sql.json(starts)}::jsonb)
+         as start (organization text, ordinal bigint, transaction text, position bigint)
+   where not ${selectIsEarlierView(view, version)}
+     and not exists (
+       select from event_store.events v
+        where v.stream = start.organization and v.type = 'OrganizationImported'
+          and (v.transaction, v.position) > (start.transaction::xid8, start.position))
+   order by start.organization, start.ordinal`;
+
+export const insertLog = (organization: string, firstOrdinal: number, secret: Buffer): Sql => sql`
+  insert into audit_trail.logs (organization, first_ordinal, secret)
+  values (${organization}, ${firstOrdinal}, ${secret})`;
+
+export const insertLeaves = (leaves: readonly IndexedLeaf[]): Sql => sql`
+  insert into audit_trail.leaves (organization, index, id, leaf, commitments)
+  select * from unnest(${leaves.map(({ organization }) => organization)}::text[],
+                       ${leaves.map(({ index }) => index)}::bigint[], ${leaves.map(({ id }) => id)}::uuid[],
+                       ${leaves.map(({ leaf }) => leaf)}::bytea[],
+                       ${leaves.map(({ commitments }) => commitments)}::bytea[])`;
+
+export const selectLeaves = (ranges: readonly LeafSpan[]): Sql => sql`
+  select leaves.organization, index, id, leaf, commitments
+    from jsonb_to_recordset(${sql.json(ranges)}::jsonb) as range (organization text, "from" bigint, "to" bigint)
+    join audit_trail.leaves on leaves.organization = range.organization and index between range.from and range.to`;
+
+/** Returns the stored entries of these ordinals, oldest first. */
+export const listEntryRows = (
+  session: Pick<DatabaseSession, 'run'>,
+  organization: string,
+  from: number,
+  to: number,
+): Promise<EntryRow[]> =>
+  session.run<EntryRow>(sql`
+    select ${ENTRY_COLUMNS} from audit_trail_entries e
+     where organization = ${organization} and ordinal between ${from} and ${to} order by ordinal`);
+
+/** Selects the first leaf after the last entry of its trail, in the tables that the search path finds. */
+export const SELECT_SURPLUS_LEAF = sql`
+  select v.organization, v.index, v.id
+    from audit_trail.logs l
+    left join audit_trails t using (organization)
+    join audit_trail.leaves v on v.organization = l.organization
+                             and v.index = coalesce(t.length, 0) - l.first_ordinal + 1
+   order by v.organization limit 1`;
+
+/** Deletes what a restore leaves out: leaves of events that are not in the log, and logs whose first event is not. */
+export const TRIM_LEAVES = sql`
+  delete from audit_trail.leaves l where not exists (select from event_store.events e where e.id = l.id)`;
+export const TRIM_LOGS = sql`
+  delete from audit_trail.logs l
+   where pruned = 0 and not exists (select from audit_trail.leaves v where v.organization = l.organization)`;
