@@ -3,7 +3,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import type { EventRegistry } from '#platform/kernel';
 import { defineAggregate, toProjection, type ModuleDefinition } from '#storage/event-store';
 import { auditConfigurations } from './settings/audit-configurations.view.js';
-import { createAuditTrailFollower } from './writing/audit-trail.follower.js';
+import { createAuditTrailFollower } from './audit-trail.follower.js';
 import { trailSettings, trailSettingsEvents } from './settings/audit-trail-settings.js';
 import { auditTrailSettings } from './settings/audit-trail-settings.view.js';
 import { AuditConfigurationsController } from './settings/audit-configurations.controller.js';

@@ -1,6 +1,6 @@
 import { sql } from '#platform/kernel';
 import { waitForFollower, type EventStore } from '#storage/event-store';
-import { AUDIT_TRAIL_FOLLOWER } from './writing/audit-trail.follower.js';
+import { AUDIT_TRAIL_FOLLOWER } from './audit-trail.follower.js';
 import { SITE_TRAIL } from './writing/trail.js';
 
 /**

@@ -4,7 +4,7 @@ import { createSystemContext } from '#api/access';
 import { decideWrite, expectVersion, type EventStore } from '#storage/event-store';
 import type { ScheduledJob } from '#platform/postgres';
 import { toTrailSettingsStream, trailSettings, type LogBeginning } from '../settings/audit-trail-settings.js';
-import { IS_UNLOGGED_TRAIL } from '../writing/audit-trail.follower.js';
+import { IS_UNLOGGED_TRAIL } from '../audit-trail.follower.js';
 import { ENTRY_COLUMNS, toTrailEntry, type EntryRow } from '../writing/stored-entry.js';
 import { waitForTrail } from '../wait-for-trail.queries.js';
 import { formatOlderEntry } from './older-entries.js';

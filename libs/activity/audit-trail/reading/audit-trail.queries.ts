@@ -8,7 +8,7 @@ import { ENTRY_COLUMNS, toTrailEntry, type EntryRow } from '../writing/stored-en
 import { isFiltered } from './trail-entry-filter.js';
 import { getRangeLength, computePageRange, type OrdinalRange } from './ordinal-range.js';
 import type { NumberedEntry } from '../writing/trail.js';
-import { IS_EARLIER_TRAIL } from '../writing/audit-trail.follower.js';
+import { IS_EARLIER_TRAIL } from '../audit-trail.follower.js';
 import { selectFirstOrdinal } from '../blocks/ordinals.queries.js';
 import { selectKeptFrom } from '../settings/entry-retention.queries.js';
 import { countMatches, findNextMatches, getSlowReadCaller, type TrailFilter } from './matching-entries.queries.js';

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql, type Message } from '#platform/kernel';
 import { rebuildView, verifyView, listViews, type RebuildableView } from '#storage/event-store';
-import { waitForFollowers } from '../../../../test/support/event-log.js';
-import { act, createAuditedOrganization } from '../../../../test/support/audited-organization.js';
-import { AdjustableClock } from '../../../../test/support/clocks.js';
-import { makeOrganization } from '../../../../test/support/seeds.js';
-import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
-import { startTestServer, type TestServer } from '../../../../test/support/server.js';
-import { createPruningJob } from '../retention/pruning.job.js';
-import { createAuditTrailDefinition } from '../audit-trail.module.js';
-import { listActions, DAY_MS, listIds, readTrail } from '../spec.js';
+import { waitForFollowers } from '../../../test/support/event-log.js';
+import { act, createAuditedOrganization } from '../../../test/support/audited-organization.js';
+import { AdjustableClock } from '../../../test/support/clocks.js';
+import { makeOrganization } from '../../../test/support/seeds.js';
+import { runJobOnce } from '../../../test/support/scheduled-jobs.js';
+import { startTestServer, type TestServer } from '../../../test/support/server.js';
+import { createPruningJob } from './retention/pruning.job.js';
+import { createAuditTrailDefinition } from './audit-trail.module.js';
+import { listActions, DAY_MS, listIds, readTrail } from './spec.js';
 
 let server: TestServer;
 let view: RebuildableView;

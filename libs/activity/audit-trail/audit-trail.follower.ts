@@ -2,9 +2,9 @@ import { sql, type EventRegistry, type RecordedEvent, type Sql, type HandlersByT
 import type { DatabaseSession } from '#platform/postgres';
 import { selectIsEarlierView, type Follower } from '#storage/event-store';
 import type { OrganizationEvent } from '#organizations/organizations';
-import type { TrailSettingsEvent } from '../settings/audit-trail-settings.js';
-import { hasTrail } from '../settings/audit-trail.entitlement.js';
-import type { TrailEntry } from './trail-entry.js';
+import type { TrailSettingsEvent } from './settings/audit-trail-settings.js';
+import { hasTrail } from './settings/audit-trail.entitlement.js';
+import type { TrailEntry } from './writing/trail-entry.js';
 import {
   computeTrailUpdate,
   listScopedEvents,
@@ -13,12 +13,12 @@ import {
   type TrailState,
   type TrailUpdate,
   type TrailTransition,
-} from './trail.js';
-import { ENTRY_INDEXES } from '../blocks/entry-indexes.queries.js';
-import { countCompleteBlocks, insertBlock } from '../blocks/trail-blocks.js';
-import { findSurplusLeaf, LeafRecorder, type StoredLog } from '../log/leaf.recorder.js';
-import { LEAF_COUNT } from '../log/trail-logs.queries.js';
-import { removeExpired } from '../settings/entry-retention.queries.js';
+} from './writing/trail.js';
+import { ENTRY_INDEXES } from './blocks/entry-indexes.queries.js';
+import { countCompleteBlocks, insertBlock } from './blocks/trail-blocks.js';
+import { findSurplusLeaf, LeafRecorder, type StoredLog } from './log/leaf.recorder.js';
+import { LEAF_COUNT } from './log/trail-logs.queries.js';
+import { removeExpired } from './settings/entry-retention.queries.js';
 
 export const AUDIT_TRAIL_FOLLOWER = 'audit_trail';
 /** Since version 2, entries are columns, and blocks of entries exist. */
