@@ -5,11 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { ensureLocalCertificates, SystemClock } from '#platform/host';
 import { listSettingWarnings, parseSettings } from '#platform/settings';
+import { parseExecutorSettings } from '../../apps/executor/src/settings.js';
 import { routes } from '../docs/routes.js';
 import { ROOT } from '../support/folders.js';
 import {
   CHART,
   EXAMPLES,
+  listExecutorPods,
   listPods,
   listProductPods,
   renderManifests,
@@ -87,6 +89,9 @@ describe('the chart', () => {
     ['settings.CADASTRE_VAULT_ROLE=a', 'CADASTRE_VAULT_ROLE'],
     ['vault.address=https://vault.example.com', 'vault.role is missing'],
     ['vault.address=https://vault.example.com,vault.auth=token', 'vault.existingSecret is missing'],
+    ['executor.enabled=true', 'executor.existingSecret is missing'],
+    ['executor.enabled=true,executor.existingSecret=a,publicUrl=http://a.example.com', 'executor.server is missing'],
+    ['executor.accept={assessment}', 'accept'],
     ['files.s3.bucket=a,files.trial.enabled=true', 'files.s3.bucket and files.trial.enabled are both set'],
     ['kafka.brokers={a:1},kafka.trial.enabled=true', 'kafka.brokers and kafka.trial.enabled are both set'],
   ])('refuses the value %s and names it', async (set, name) => {
@@ -96,10 +101,16 @@ describe('the chart', () => {
   });
 });
 
-const isHardened = ({ spec: { securityContext: pod, ...spec } }: Pod, isReadOnly: boolean): boolean =>
+/** The sandbox of runs creates namespaces, which only user namespaces of the pod and another profile of seccomp permit. */
+const isConfined = ({ spec: { securityContext: pod, ...spec } }: Pod): boolean =>
+  spec.containers[0].name === 'executor'
+    ? pod.seccompProfile.type === 'Unconfined' && spec['hostUsers'] === false
+    : pod.seccompProfile.type === 'RuntimeDefault';
+
+const isHardened = ({ name, spec: { securityContext: pod, ...spec } }: Pod, isReadOnly: boolean): boolean =>
+  isConfined({ name, spec: { securityContext: pod, ...spec } }) &&
   spec['automountServiceAccountToken'] === false &&
   pod.runAsNonRoot === true &&
-  pod.seccompProfile.type === 'RuntimeDefault' &&
   [...spec.containers, ...(spec.initContainers ?? [])].every(
     ({ securityContext, resources }) =>
       (securityContext.readOnlyRootFilesystem === true || !isReadOnly) &&
@@ -112,7 +123,8 @@ const isHardened = ({ spec: { securityContext: pod, ...spec } }: Pod, isReadOnly
 describe('pods of the chart', () => {
   it.each(EXAMPLES)('run without privileges and with limits, with the values %s', (example) => {
     expect(listPods(get(example)).filter((pod) => !isHardened(pod, false))).toEqual([]);
-    expect(listProductPods(get(example)).filter((pod) => !isHardened(pod, true))).toEqual([]);
+    const pods = [...listProductPods(get(example)), ...listExecutorPods(get(example))];
+    expect(pods.filter((pod) => !isHardened(pod, true))).toEqual([]);
   });
 
   it.each([
@@ -168,6 +180,56 @@ const toEnvironment = async (
   }
   return env;
 };
+
+describe('executors of the chart', () => {
+  const findSet = () => find('production', 'StatefulSet', 'site-cadastre-executor');
+
+  it('run only if they are enabled', () => {
+    expect(findSet()).toBeDefined();
+    expect(find('minimal', 'StatefulSet', 'site-cadastre-executor')).toBeUndefined();
+    expect(find('minimal', 'NetworkPolicy', 'site-cadastre-executor')).toBeUndefined();
+  });
+
+  it('get settings that the executor accepts', async () => {
+    const [pod] = listExecutorPods(get('production'));
+    const env = new Map(pod?.spec.containers[0].env.map(({ name, value = '' }) => [name, value]));
+    const read = (name: string): string => env.get(`CADASTRE_${name}`) ?? '';
+    const settings = parseExecutorSettings({
+      server: read('SERVER'),
+      capacity: read('EXECUTOR_CAPACITY'),
+      accept: read('EXECUTOR_ACCEPT'),
+      work: read('EXECUTOR_WORK'),
+      toolMirror: read('TOOL_MIRROR'),
+      sandbox: 'on',
+      memoryMib: read('EXECUTOR_MEMORY_MIB'),
+      diskMib: read('EXECUTOR_DISK_MIB'),
+      permittedHosts: read('EXECUTOR_PERMITTED_HOSTS'),
+      grace: read('EXECUTOR_GRACE'),
+    });
+    expect(settings).toMatchObject({ capacity: 2, phases: ['plan', 'apply'], permittedHosts: ['10.0.0.53'] });
+    expect(settings.server.host).toBe('cadastre.example.com');
+    const documented = await readFile(join(ROOT, 'docs/reference/command-line.md'), 'utf8');
+    expect([...env.keys()].filter((name) => !documented.includes(name))).toEqual([]);
+    expect(pod?.spec['terminationGracePeriodSeconds']).toBe(settings.graceSeconds + 900);
+  });
+
+  it('keep their work folder in a volume, and see no secret of the server', () => {
+    const { template, volumeClaimTemplates } = findSet()?.['spec'];
+    const [{ volumeMounts }] = template.spec.containers;
+    const names = [...template.spec.volumes, ...volumeClaimTemplates.map(({ metadata }: Manifest) => metadata)];
+    expect(volumeMounts.map(({ name }: { name: string }) => name).toSorted()).toEqual(
+      names.map(({ name }: { name: string }) => name).toSorted(),
+    );
+    expect(JSON.stringify(template)).not.toContain('cadastre-secrets');
+    expect(template.spec.serviceAccountName).toBe('executors');
+  });
+
+  it('reach gateways and public addresses, but not the networks that are blocked', () => {
+    const { policyTypes, ingress, egress } = find('production', 'NetworkPolicy', 'site-cadastre-executor')?.['spec'];
+    expect([policyTypes, ingress]).toEqual([['Ingress', 'Egress'], undefined]);
+    expect(egress.at(-1).to).toEqual([{ ipBlock: { cidr: '0.0.0.0/0', except: ['169.254.0.0/16', '10.20.0.0/16'] } }]);
+  });
+});
 
 describe('the volume with the credential for Vault', () => {
   const findSources = (example: Example): unknown =>

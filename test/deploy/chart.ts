@@ -71,3 +71,9 @@ export const listPods = (manifests: readonly Manifest[]): Pod[] =>
 /** Returns the pods of Cadastre itself, without servers for trials. */
 export const listProductPods = (manifests: readonly Manifest[]): Pod[] =>
   listPods(manifests).filter(({ spec }) => spec.containers.every(({ image }) => /(^|\/)cadastre:/.test(image)));
+
+/** Returns the pods of executors, which have an image of their own. */
+export const listExecutorPods = (manifests: readonly Manifest[]): Pod[] =>
+  listPods(manifests).filter(({ spec }) =>
+    spec.containers.every(({ image }) => /(^|\/)cadastre-executor:/.test(image)),
+  );

@@ -11,6 +11,7 @@ describe('the file of Compose', () => {
     readonly profiles?: readonly string[];
     readonly volumes?: readonly string[];
     readonly environment?: Readonly<Record<string, string>>;
+    readonly build?: { readonly target?: string };
   };
   let services: Readonly<Record<string, ComposeService>>;
 
@@ -21,6 +22,28 @@ describe('the file of Compose', () => {
   it('starts Prometheus, Grafana and Jaeger only with the profile observe', () => {
     const observing = Object.entries(services).filter(([, { profiles }]) => profiles?.includes('observe'));
     expect(observing.map(([name]) => name)).toEqual(['prometheus', 'grafana', 'jaeger']);
+  });
+
+  it('starts an executor only with the profile execute, and gives it no secret of the server', () => {
+    const { profiles, environment = {} } = services['executor'] ?? {};
+    expect(profiles).toEqual(['execute']);
+    expect(Object.keys(environment).toSorted()).toEqual([
+      'CADASTRE_EXECUTOR_CAPACITY',
+      'CADASTRE_EXECUTOR_GRACE',
+      'CADASTRE_EXECUTOR_TOKEN',
+      'CADASTRE_SERVER',
+      'CADASTRE_TOOL_MIRROR',
+      'SSL_CERT_FILE',
+    ]);
+  });
+
+  it('builds images that the Dockerfile has', async () => {
+    const dockerfile = await read('deploy/Dockerfile');
+    const targets = Object.values(services).flatMap(({ build }) => build?.target ?? []);
+    expect(targets).toEqual(['executor']);
+    for (const target of targets) expect(dockerfile).toMatch(new RegExp(`^FROM product AS ${target}$`, 'm'));
+    // Without a target, Docker builds the last image of the file.
+    expect(dockerfile.match(/^FROM .*$/gm)?.at(-1)).toBe('FROM product AS server');
   });
 
   it('mounts only files that exist', async () => {

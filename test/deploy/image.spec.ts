@@ -34,6 +34,14 @@ describe('the image', () => {
     expect(dockerfile).toMatch(/^USER 1000:1000$/m);
   });
 
+  it('has an executor with the programs of the sandbox, which is not root', async () => {
+    const executor = /^FROM product AS executor$([\s\S]*?)^FROM /m.exec(await read('deploy/Dockerfile'))?.[1] ?? '';
+    for (const program of ['bubblewrap', 'util-linux', 'git', 'openssh-client', 'ca-certificates'])
+      expect(executor).toContain(` ${program}`);
+    expect(executor).toMatch(/^USER 1000:1000$/m);
+    expect(executor).toContain('ENTRYPOINT ["node", "dist/apps/executor/src/main.js"]');
+  });
+
   it('gets a list of all its npm packages', async () => {
     const build = join(ROOT, '.cache', `sbom-${process.pid}`, 'cadastre');
     const steps = [...(await read('deploy/Dockerfile')).matchAll(/^RUN (npm .*)$/gm)].map(([, step = '']) => step);

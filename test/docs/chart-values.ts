@@ -70,6 +70,7 @@ export const chartValuesPage = async (notice: string): Promise<string> => {
         ['`kafka.tls.existingSecret`', '`tls.crt`, `tls.key`', 'with `kafka.tls.clientCertificate`'],
         ['`vault.existingSecret`', '`credential`', 'the token or the secret id, unless `vault.auth` is kubernetes'],
         ['`vault.existingSecret`', '`ca.crt`', 'with `vault.hasCa`'],
+        ['`executor.existingSecret`', '`token`', 'with `executor.enabled`: the token of an agent pool'],
         ['`gateway.tls.existingSecret`', '`tls.crt`, `tls.key`', 'if gateways terminate TLS'],
       ],
     ),
