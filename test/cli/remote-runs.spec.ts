@@ -357,7 +357,8 @@ for (const program of hasIacTools) {
         await executor.start();
         await rm(gate);
         expect((await command.end).code).toBe(1);
-        expect((await getState(id)).resources.map(({ name }) => name)).toContain('first');
+        // OpenTofu writes its state each 20 s, and terraform after each resource.
+        if (program === 'terraform') expect((await getState(id)).resources.map(({ name }) => name)).toContain('first');
         const { attributes } = await getLastRun(id);
         expect(attributes.status).toBe('errored');
       },

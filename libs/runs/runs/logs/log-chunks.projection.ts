@@ -1,18 +1,14 @@
 import { sql, type OrganizationDeleted, type Projection, type WorkspaceDeleted } from '#platform/kernel';
-import type { RunEvent } from '../runs/run-event.js';
-
-type LogEndEvent = Extract<RunEvent, { type: 'RunPlanRequeued' }> | OrganizationDeleted | WorkspaceDeleted;
 
 /**
- * Deletes the chunks of a plan that begins again, and those of workspaces and organizations. It has no tables, because chunks are
+ * Deletes the chunks of workspaces and organizations. It has no tables, because chunks are
  * not a view. The sweeper of run files deletes the logs in files. List it after the projection of runs, which locks the row of the
  * run: an append of output that has locked it before ends first, and its chunks are deleted too.
  */
-export const runLogChunks: Projection<LogEndEvent> = {
+export const runLogChunks: Projection<OrganizationDeleted | WorkspaceDeleted> = {
   name: 'run_log_chunks',
   tables: [],
   on: {
-    RunPlanRequeued: (_, { stream }) => sql`delete from runs.log_chunks where run = ${stream}`,
     WorkspaceDeleted: (_, { stream }) => sql`delete from runs.log_chunks where workspace = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from runs.log_chunks where organization = ${stream}`,
   },

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from '@jest/globals';
 import {
+  continueLog,
   EMPTY_LOG,
   hasEnded,
   limitOutput,
@@ -82,7 +83,14 @@ describe('the limit of a log', () => {
             const last = splitIntoChunks(log, part).at(-1);
             stored = Buffer.concat([stored, part.content]);
             log = last
-              ? { ...part, end: stored.length, chunks: last.number + 1, endsLine: last.endsLine, isCut: last.isCut }
+              ? {
+                  ...EMPTY_LOG,
+                  isJson: part.isJson,
+                  end: stored.length,
+                  chunks: last.number + 1,
+                  endsLine: last.endsLine,
+                  isCut: last.isCut,
+                }
               : log;
           }
           for (const one of stored.toString().split('\n').slice(0, -1)) JSON.parse(one);
@@ -143,5 +151,30 @@ describe('the log that clients read', () => {
     expect(read('queued')).toEqual(bytes(''));
     expect(read('running')).toEqual(bytes('\u0002'));
     expect(read('unreachable')).toEqual(bytes('\u0002\u0003'));
+  });
+});
+
+describe('the log of a claim after another one', () => {
+  const before = after('{"a":1}\n{"b', { fence: 1, isJson: true, isCut: true });
+
+  it('follows a mark in the format of the log, with its own limit', () => {
+    const { log, mark } = continueLog(before, 2);
+    const text = mark?.content.toString() ?? '';
+    expect(text).toMatch(/^\n\{.*\}\n$/);
+    expect(JSON.parse(text)).toMatchObject({ '@message': 'The executor was lost. Another one begins again.' });
+    expect(mark).toMatchObject({ start: before.end, fence: 1, isCut: true });
+    const begin = before.end + (mark?.content.length ?? 0);
+    expect(log).toEqual({ ...EMPTY_LOG, end: begin, base: begin, fence: 2 });
+    expect(limitOutput(log, bytes('12345678\n'), 9).isCut).toBe(false);
+    expect(limitOutput(log, bytes('123456789\n'), 9).isCut).toBe(true);
+  });
+
+  it.each([
+    ['the same claim', before, 1],
+    ['a claim without output before', EMPTY_LOG, 1],
+    ['an executor of an earlier release', after('text\n'), 2],
+  ])('has no mark for %s', (_, stored, fence) => {
+    const { log, mark } = continueLog(stored, fence);
+    expect([mark, log.end, log.base]).toEqual([null, stored.end, 0]);
   });
 });

@@ -39,14 +39,26 @@ export const hasEnded = (status: PhaseStatus): boolean => !UNFINISHED.includes(s
 export type LogEnd = {
   /** Number of bytes. */
   readonly end: number;
-  /** Number of chunks. */
+  /** Where the output of the newest claim begins. Before it is the output of executors that were lost. */
+  readonly base: number;
+  /** The fence of the newest claim; null if executors of earlier releases have sent the output. */
+  readonly fence: number | null;
+  /** Number of chunks of the newest claim. */
   readonly chunks: number;
   readonly isJson: boolean;
   readonly endsLine: boolean;
   readonly isCut: boolean;
 };
 
-export const EMPTY_LOG: LogEnd = { end: 0, chunks: 0, isJson: false, endsLine: true, isCut: false };
+export const EMPTY_LOG: LogEnd = {
+  end: 0,
+  base: 0,
+  fence: null,
+  chunks: 0,
+  isJson: false,
+  endsLine: true,
+  isCut: false,
+};
 
 /** Replaces the bytes that delimit logs with spaces: clients would take an ETX of a tool for the end of the log. */
 export const replaceDelimiters = (output: Buffer): Buffer => {
@@ -56,14 +68,16 @@ export const replaceDelimiters = (output: Buffer): Buffer => {
 
 const formatSize = (bytes: number): string => (bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes`);
 
-/** Returns the last line of a log that was cut, in the format of the log. The CLI shows `@message` of a JSON line. */
-const createCutMark = (isJson: boolean, limit: number): Buffer => {
-  const message = `The log is cut here, because it has more than ${formatSize(limit)} or ${MAX_CHUNKS} chunks.`;
+/** Returns a line of the server in the format of the log. The CLI shows `@message` of a JSON line. */
+const createLine = (isJson: boolean, message: string): Buffer => {
   const line = isJson
     ? JSON.stringify({ '@level': 'warn', '@message': message, '@module': 'cadastre', type: 'log' })
     : message;
   return Buffer.from(`${line}\n`);
 };
+
+const createCutMark = (isJson: boolean, limit: number): Buffer =>
+  createLine(isJson, `The log is cut here, because it has more than ${formatSize(limit)} or ${MAX_CHUNKS} chunks.`);
 
 /**
  * Returns how many bytes of the output belong to lines that begin before the limit; null if the last of these lines does
@@ -86,21 +100,51 @@ type LimitedOutput = { readonly content: Buffer; readonly isJson: boolean; reado
 export const limitOutput = (log: LogEnd, output: Buffer, limit: number): LimitedOutput => {
   const isJson = log.chunks === 0 ? output[0] === BRACE : log.isJson;
   const isFull = log.chunks + Math.ceil(output.length / CHUNK_BYTES) >= MAX_CHUNKS;
-  if (!isFull && log.end + output.length <= limit) return { content: output, isJson, isCut: false };
+  const used = log.end - log.base;
+  if (!isFull && used + output.length <= limit) return { content: output, isJson, isCut: false };
   const mark = createCutMark(isJson, limit);
-  const cut = findCut(output, isFull ? 0 : limit - log.end, log.endsLine);
+  const cut = findCut(output, isFull ? 0 : limit - used, log.endsLine);
   if (cut !== null) return { content: Buffer.concat([output.subarray(0, cut), mark]), isJson, isCut: true };
-  if (!isFull && log.end + output.length <= limit + MAX_APPEND_BYTES) return { content: output, isJson, isCut: false };
+  if (!isFull && used + output.length <= limit + MAX_APPEND_BYTES) return { content: output, isJson, isCut: false };
   return { content: Buffer.concat([Buffer.of(NEWLINE), mark]), isJson, isCut: true };
 };
 
 export type LogChunk = {
   readonly start: number;
+  readonly base: number;
+  readonly fence: number | null;
   readonly number: number;
   readonly content: Buffer;
   readonly isJson: boolean;
   readonly endsLine: boolean;
   readonly isCut: boolean;
+};
+
+/**
+ * Returns the end of the log for the output of a claim. The log of an executor that was lost stays, so that clients that follow it by
+ * offset miss nothing. A mark follows it, which is null if the claim continues its own output.
+ */
+export const continueLog = (
+  stored: LogEnd,
+  fence: number | null,
+): { readonly log: LogEnd; readonly mark: LogChunk | null } => {
+  if (stored.end === 0) return { log: { ...stored, fence }, mark: null };
+  if (stored.fence === null || stored.fence === fence) return { log: stored, mark: null };
+  const line = createLine(stored.isJson, 'The executor was lost. Another one begins again.');
+  const content = Buffer.concat([...(stored.endsLine ? [] : [Buffer.of(NEWLINE)]), line]);
+  const { base, isJson, isCut } = stored;
+  const mark = {
+    start: stored.end,
+    base,
+    fence: stored.fence,
+    number: stored.chunks,
+    content,
+    isJson,
+    endsLine: true,
+    isCut,
+  };
+  const begin = stored.end + content.length;
+  return { log: { ...EMPTY_LOG, end: begin, base: begin, fence }, mark };
 };
 
 /** Splits output that follows the end of a log into chunks to store. */
@@ -110,6 +154,8 @@ export const splitIntoChunks = (log: LogEnd, { content, isJson, isCut }: Limited
     const piece = content.subarray(offset, offset + CHUNK_BYTES);
     return {
       start: log.end + offset,
+      base: log.base,
+      fence: log.fence,
       number: log.chunks + index,
       content: piece,
       isJson,

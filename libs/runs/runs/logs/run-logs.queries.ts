@@ -30,7 +30,7 @@ export type RunForLog = PermissionScope & {
 
 const selectLastChunk = (phase: string): Sql => sql`(
   select jsonb_build_object('end', c.start + c.length, 'chunks', c.number + 1, 'isJson', c.is_json,
-                            'endsLine', c.ends_line, 'isCut', c.is_cut)
+                            'endsLine', c.ends_line, 'isCut', c.is_cut, 'fence', c.fence, 'base', c.base)
     from runs.log_chunks c where c.phase = ${phase} order by c.start desc limit 1)`;
 
 /** Selects the fence of the claim of a phase of the run `r`. */
@@ -62,22 +62,23 @@ export const insertChunks = async (
   fence: number | null,
   chunks: readonly (LogChunk & { readonly encrypted: Buffer })[],
 ): Promise<boolean> => {
-  const [first] = chunks;
-  if (!first) return true;
+  if (chunks.length === 0) return true;
   const list = <T>(valueOf: (chunk: (typeof chunks)[number]) => T): T[] => chunks.map(valueOf);
   const [stored = []] = await database.transaction([
     sql`
       insert into runs.log_chunks
-        (id, phase, start, length, number, is_json, ends_line, is_cut, run, workspace, organization, content)
-      select ${phase} || '/' || c.start, ${phase}, c.start, c.length, c.number, ${first.isJson}, c.ends_line, c.is_cut, r.id,
-             r.workspace, r.organization, c.content
+        (id, phase, start, length, number, is_json, ends_line, is_cut, fence, base, run, workspace, organization, content)
+      select ${phase} || '/' || c.start, ${phase}, c.start, c.length, c.number, c.is_json, c.ends_line, c.is_cut, c.fence,
+             c.base, r.id, r.workspace, r.organization, c.content
         from (select r.id, r.workspace, r.organization from runs r
                 where r.id = ${run} and r.status = ${RUNNING[name]} and ${selectFence(name)} is not distinct from ${fence}::integer
                   for share) r
        cross join unnest(${list(({ start }) => start)}::bigint[], ${list(({ content }) => content.length)}::integer[],
-                         ${list(({ number }) => number)}::integer[], ${list(({ endsLine }) => endsLine)}::boolean[],
-                         ${list(({ isCut }) => isCut)}::boolean[], ${list(({ encrypted }) => encrypted)}::bytea[])
-                    as c (start, length, number, ends_line, is_cut, content)
+                         ${list(({ number }) => number)}::integer[], ${list(({ isJson }) => isJson)}::boolean[],
+                         ${list(({ endsLine }) => endsLine)}::boolean[], ${list(({ isCut }) => isCut)}::boolean[],
+                         ${list((chunk) => chunk.fence)}::integer[], ${list(({ base }) => base)}::bigint[],
+                         ${list(({ encrypted }) => encrypted)}::bytea[])
+                    as c (start, length, number, is_json, ends_line, is_cut, fence, base, content)
       returning id`,
   ]);
   return stored.length > 0;

@@ -12,6 +12,7 @@ import type { PhaseName } from '../runs/phases.js';
 import type { LinkRecipient, LogTarget } from '../runs/run-logs.links.js';
 import { LogReaders } from './log-readers.service.js';
 import {
+  continueLog,
   EMPTY_LOG,
   getPhaseStatus,
   limitOutput,
@@ -96,19 +97,20 @@ export class RunLogs {
       if (!row.executable) throw notFound();
       requirePermission(actor, 'execute-run', row);
       requireFence(row.status, fence, row.fence);
-      const log = row.log ?? (await this.findEndOfFile(target, row));
-      if (log.isCut) return { offset: log.end, isCut: true };
+      const { log, mark } = continueLog(row.log ?? (await this.findEndOfFile(target, row)), fence);
+      const end = log.end - log.base;
+      if (log.isCut) return { offset: end, isCut: true };
       const rest = await this.requireContinuation(target, log, offset, output);
-      if (rest.length === 0) return { offset: log.end, isCut: false };
+      if (rest.length === 0) return { offset: end, isCut: false };
       requireRunning(target, row, log);
       const part = limitOutput(log, rest, this.limit);
-      const chunks = splitIntoChunks(log, part).map((chunk) => ({
+      const chunks = [...(mark ? [mark] : []), ...splitIntoChunks(log, part)].map((chunk) => ({
         ...chunk,
         encrypted: this.encryptChunk(target.phase, chunk.start, chunk.content),
       }));
       // The phase has ended, or the claim, since the row was read.
       if (!(await insertChunks(this.database, target, fence, chunks))) return appendOnce();
-      return { offset: log.end + part.content.length, isCut: part.isCut };
+      return { offset: end + part.content.length, isCut: part.isCut };
     };
     return this.store.retryOnConflict(appendOnce, { races: ['log_chunks_pkey', 'log_chunks_start'] });
   }
@@ -177,16 +179,17 @@ export class RunLogs {
   /** Returns the part of the output after the end of the log. Refuses a gap, and output that differs from the log. */
   private async requireContinuation(
     target: LogTarget,
-    { end }: LogEnd,
+    { end: absoluteEnd, base }: LogEnd,
     offset: number,
     output: Buffer,
   ): Promise<Buffer> {
+    const end = absoluteEnd - base;
     const refuse = (reason: string): never => {
       throw conflict(`${reason}. Continue at offset ${end}.`, { offset: end });
     };
     if (offset > end) return refuse(`The log has ${end} bytes, and output before offset ${offset} is missing`);
     const repeated = output.subarray(0, end - offset);
-    if (repeated.length > 0 && !(await this.readStored(target, offset, repeated.length)).equals(repeated)) {
+    if (repeated.length > 0 && !(await this.readStored(target, base + offset, repeated.length)).equals(repeated)) {
       return refuse(`The log has other output at offset ${offset}`);
     }
     return output.subarray(repeated.length);
@@ -240,9 +243,9 @@ export class RunLogs {
 const READ_BYTES = 4 * 1024 * 1024;
 
 /** Refuses new output if the phase is not running. */
-const requireRunning = ({ name }: LogTarget, row: RunForLog, { end }: LogEnd): void => {
+const requireRunning = ({ name }: LogTarget, row: RunForLog, { end, base }: LogEnd): void => {
   const status = getPhaseStatus(name, row);
   if (status === 'running') return;
   const reason = status === 'pending' || status === 'queued' ? 'has not started' : `is ${status}`;
-  throw conflict(`The ${name} ${reason}: its log accepts no output`, { offset: end });
+  throw conflict(`The ${name} ${reason}: its log accepts no output`, { offset: end - base });
 };

@@ -267,14 +267,14 @@ describe('an upload', () => {
     return keys;
   };
 
-  it('needs the fence of the newest claim, and a plan that is queued again begins its log and documents again', async () => {
+  it('needs the fence of the newest claim, and a plan that is queued again continues its log and begins its documents again', async () => {
     const { agent, aRun } = await makeExecutor();
     const run = await aRun();
     await claimed(agent);
     expectStatus(await sendLog(run, 'offset=0&fence=1', 'one'), 200);
     expectStatus(await sendDocument(run, '?fence=1', 'json-schema', schemas(1)), 204);
     await endLeases();
-    expect(await readLog(`plans/${planOf(run)}`)).toBe('');
+    expect(await readLog(`plans/${planOf(run)}`)).toBe('\u0002one');
     await waitForFollowers(server.store, 'run_file_sweeper');
     expect(await listFiles(run)).toEqual([]);
     expectStatus(await sendLog(run, 'offset=3&fence=1', 'more'), 409);
@@ -282,15 +282,20 @@ describe('an upload', () => {
     for (const query of ['offset=0&fence=1', 'offset=0', 'offset=0&fence=3']) {
       expect(getDetail(expectStatus(await sendLog(run, query, 'one'), 409))).toMatch(/its executor has the fence 2/);
     }
-    expectStatus(await sendLog(run, 'offset=0&fence=2', 'two'), 200);
+    expect(expectStatus(await sendLog(run, 'offset=0&fence=2', 'two'), 200).body).toMatchObject({ offset: 3 });
     expectStatus(await sendLog(run, 'offset=0&fence=1', 'two'), 409);
+    const gap = expectStatus(await sendLog(run, 'offset=5&fence=2', 'more'), 409);
+    expect(gap.body.errors[0].meta).toEqual({ offset: 3 });
+    expect(expectStatus(await sendLog(run, 'offset=1&fence=2', 'wo and more'), 200).body.offset).toBe(12);
     for (const query of ['?fence=1', '']) {
       expectStatus(await sendDocument(run, query, 'json-schema', schemas(1)), 409);
       expectStatus(await sendDocument(run, query, 'json-output', { format_version: '1.2' }), 409);
     }
     expectStatus(await sendDocument(run, '?fence=2', 'json-schema', schemas(2)), 204);
     expectStatus(await report(run, 'planned', { fence: 2 }), 200);
-    expect(await readLog(`plans/${planOf(run)}`)).toBe('\u0002two\u0003');
+    expect(await readLog(`plans/${planOf(run)}`)).toBe(
+      '\u0002one\nThe executor was lost. Another one begins again.\ntwo and more\u0003',
+    );
     expect(await readSchemas(run)).toEqual(schemas(2));
   });
 
@@ -319,7 +324,8 @@ describe('an upload', () => {
     expectStatus(await sendDocument(run, '?fence=1', 'json-schema', schemas(1)), 409);
     put.mockRestore();
     expect(await listFiles(run)).toEqual([]);
-    const chunk = { start: 0, number: 0, content: Buffer.from('x'), isJson: false, endsLine: false, isCut: false };
+    const end = { content: Buffer.from('x'), isJson: false, endsLine: false, isCut: false };
+    const chunk = { start: 0, base: 0, fence: 2, number: 0, ...end };
     const target = { run, phase: planOf(run), name: 'plan' } as const;
     const store = (fence: number) =>
       insertChunks(server.database, target, fence, [{ ...chunk, encrypted: Buffer.from('x') }]);
