@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { PhaseFolder } from './phase-folder.js';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { PhaseFolder, prepareBackend } from './phase-folder.js';
 
 const execute = promisify(execFile);
 
@@ -26,4 +26,32 @@ it.each([
   await execute('sh', ['-c', `cd "$0" && ${name} && ${script}`, folder.tree]);
   await folder.remove();
   expect(await readdir(parent)).toEqual([]);
+});
+
+describe('the backend of a run', () => {
+  /** Returns the last override file in the order of the tools, after these files were in the configuration. */
+  const findLastOverride = async (...files: readonly string[]): Promise<string> => {
+    for (const file of files) await writeFile(join(parent, file), 'terraform { backend "s3" {} }');
+    await prepareBackend(parent, '/work');
+    const overrides = (await readdir(parent)).filter((name) => /override\.(tf|tofu)(\.json)?$/.test(name));
+    return overrides.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))).at(-1) ?? '';
+  };
+
+  it.each([
+    [[]],
+    [['override.tf', 'a_override.tf.json']],
+    [['zzzz_override.tf', 'é_override.tf']],
+    [['zzz_backend_override.tf.json', 'zzz_backend_override.tofu.json']],
+    [['zzz_backend_override.tofu']],
+    [['zzzz_override.tofu', 'zzzz_override.tofu_override.tofu.json']],
+  ])('is that of the executor with the files %j', async (files) => {
+    const name = await findLastOverride(...files);
+    expect(name).toMatch(/\.tf\.json$/);
+    expect(await readFile(join(parent, name), 'utf8')).toContain('"/work/state/terraform.tfstate"');
+    expect(await readdir(parent)).not.toContain(name.replace(/\.tf\.json$/, '.tofu.json'));
+  });
+
+  it('is refused after a name that is too long', async () => {
+    await expect(findLastOverride(`${'z'.repeat(240)}_override.tf`)).rejects.toThrow('is too long');
+  });
 });

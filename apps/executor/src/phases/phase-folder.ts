@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { getErrorCode } from '#platform/kernel';
+import { RunError } from '../executor-error.js';
 import type { Sandbox, SandboxMount } from '../sandbox/sandbox.js';
 import { parsePhaseRecord, type PhaseRecord } from './phase-record.js';
 import type { IacTool } from '../tools/tool-finder.js';
@@ -11,8 +12,21 @@ const execute = promisify(execFile);
 
 /** The name that a workspace has if nobody has chosen one. Terraform keeps its state in another place. */
 const DEFAULT_WORKSPACE = 'default';
-/** Terraform takes override files in the order of their names. */
 const OVERRIDE_FILE = 'zzz_backend_override.tf.json';
+const MAX_NAME_BYTES = 255;
+
+/** The files that both tools read as overrides. OpenTofu also takes `.tofu`. */
+const OVERRIDE_NAME = /^(?:.*_)?override\.(?:tf|tofu)(?:\.json)?$/s;
+
+/** Returns the name of an override file that both tools read after all others: they take them in the order of their bytes. */
+const nameLastOverride = (names: readonly string[]): string => {
+  const last = [...names.filter((name) => OVERRIDE_NAME.test(name)), OVERRIDE_FILE]
+    .toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    .at(-1);
+  const name = last === undefined || last === OVERRIDE_FILE ? OVERRIDE_FILE : `${last}_override.tf.json`;
+  if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
+  throw new RunError(`The name of the override file ${last} is too long: the executor adds an override file after it.`);
+};
 
 /**
  * The files of a phase. A plan and its apply have the same path: terraform writes paths into the plan, and so do modules with
@@ -122,12 +136,16 @@ const removeUnlessFolder = async (path: string): Promise<void> => {
  */
 export const prepareBackend = async (workingDirectory: string, seenSpace: string): Promise<void> => {
   await removeUnlessFolder(join(workingDirectory, '.terraform'));
-  for (const name of ['terraform.tfstate', '.terraform/terraform.tfstate', '.terraform/environment', OVERRIDE_FILE])
+  for (const name of ['terraform.tfstate', '.terraform/terraform.tfstate', '.terraform/environment'])
     await rm(join(workingDirectory, name), { recursive: true, force: true });
   const local = {
     path: join(seenSpace, 'state', 'terraform.tfstate'),
     workspace_dir: join(seenSpace, 'state', 'workspaces'),
   };
   const content = JSON.stringify({ terraform: [{ backend: { local } }] });
-  await writeFile(join(workingDirectory, OVERRIDE_FILE), content, { flag: 'wx' });
+  const file = nameLastOverride(await readdir(workingDirectory));
+  // OpenTofu would read the second name instead of the first one.
+  for (const name of [file, file.replace(/\.tf\.json$/, '.tofu.json')])
+    await rm(join(workingDirectory, name), { recursive: true, force: true });
+  await writeFile(join(workingDirectory, file), content, { flag: 'wx' });
 };
