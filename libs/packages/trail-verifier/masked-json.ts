@@ -1,35 +1,54 @@
-import { canonicalize, canonicalizeString } from './canonical-json.js';
+import { canonicalize, canonicalizeMembers, sortNames } from './canonical-json.js';
 
 /** The members that a mask replaces: null for a member that becomes null, or the mask of the members below it. */
-type Mask = Map<string, Mask | null>;
+type Mask = ReadonlyMap<string, Mask | null>;
 
 /**
  * Returns the canonical JSON of an entry with null at each JSON pointer. Pointers name members of objects. A member that is
  * absent becomes null. Throws RangeError for a pointer that is malformed, repeated, below another one or below a value that
  * is no object.
  */
-export const canonicalizeMasked = (entry: unknown, pointers: readonly string[]): string => {
-  const mask: Mask = new Map();
-  for (const pointer of pointers) addPointer(mask, pointer);
-  return pointers.length === 0 ? canonicalize(entry) : canonicalizeBelow(entry, mask);
-};
+export const canonicalizeMasked = (entry: unknown, pointers: readonly string[]): string =>
+  pointers.length === 0 ? canonicalize(entry) : canonicalizeBelow(entry, findMask(pointers));
 
 /** Returns the names of the members on the way to a value (RFC 6901). */
-export const parsePointer = (pointer: string): readonly string[] => {
-  if (!/^(?:\/(?:[^~/]|~[01])*)+$/su.test(pointer)) {
-    throw new RangeError(`must be a JSON pointer such as /auth/description, got ${JSON.stringify(pointer)}`);
-  }
-  const names = pointer.slice(1).split('/');
-  return names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+export const parsePointer = (pointer: string): readonly string[] =>
+  findCached(parsed, pointer, () => {
+    if (!/^(?:\/(?:[^~/]|~[01])*)+$/su.test(pointer)) {
+      throw new RangeError(`must be a JSON pointer such as /auth/description, got ${JSON.stringify(pointer)}`);
+    }
+    const names = pointer.slice(1).split('/');
+    return names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+  });
+
+// The entries of a trail have few different pointers, so they are parsed once.
+const parsed = new Map<string, readonly string[]>();
+const masks = new Map<string, Mask>();
+const CACHED_MAX = 1_000;
+
+const findCached = <T>(cache: Map<string, T>, name: string, create: () => T): T => {
+  const found = cache.get(name);
+  if (found !== undefined) return found;
+  const created = create();
+  if (cache.size >= CACHED_MAX) cache.clear();
+  cache.set(name, created);
+  return created;
 };
 
-const addPointer = (mask: Mask, pointer: string): void => {
+const findMask = (pointers: readonly string[]): Mask =>
+  findCached(masks, JSON.stringify(pointers), () => {
+    const mask = new Map<string, Mask | null>();
+    for (const pointer of pointers) addPointer(mask, pointer);
+    return mask;
+  });
+
+const addPointer = (mask: Map<string, Mask | null>, pointer: string): void => {
   const names = parsePointer(pointer);
   const last = names.at(-1) as string;
   let node = mask;
   for (const name of names.slice(0, -1)) {
-    const below = node.get(name) ?? new Map<string, Mask | null>();
     if (node.get(name) === null) throw new RangeError(`${pointer} is below another pointer`);
+    const below = new Map(node.get(name));
     node.set(name, below);
     node = below;
   }
@@ -42,14 +61,12 @@ const canonicalizeBelow = (value: unknown, mask: Mask): string => {
     throw new RangeError(`a pointer names ${JSON.stringify([...mask.keys()][0])} of a value that is no object`);
   }
   const members = value as Readonly<Record<string, unknown>>;
-  const present = Object.keys(members).filter((name) => members[name] !== undefined);
-  const names = [...new Set([...present, ...mask.keys()])].toSorted((a, b) => (a < b ? -1 : 1));
-  const texts = names.map((name) => {
+  const absent = [...mask.keys()].filter((name) => !Object.hasOwn(members, name) || members[name] === undefined);
+  // A member of the prototype, such as `constructor`, is no member of the entry.
+  const all = absent.length === 0 ? members : { ...members, ...Object.fromEntries(absent.map((name) => [name, null])) };
+  return canonicalizeMembers(all, sortNames(Object.keys(all)), (member, name) => {
     const below = mask.get(name);
-    // A member of the prototype, such as `constructor`, is no member of the entry.
-    const member = Object.hasOwn(members, name) ? members[name] : undefined;
-    const text = below === null ? 'null' : below ? canonicalizeBelow(member, below) : canonicalize(member);
-    return `${canonicalizeString(name)}:${text}`;
+    if (below === undefined) return canonicalize(member);
+    return below === null ? 'null' : canonicalizeBelow(member, below);
   });
-  return `{${texts.join()}}`;
 };
