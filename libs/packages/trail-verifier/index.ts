@@ -1,6 +1,8 @@
 export { canonicalize } from './canonical-json.js';
 export { formatCheckpoint, parseCheckpoint, type LogCheckpoint } from './checkpoints.js';
+export { verifyExport, type ExportOptions, type ExportReport } from './export-verification.js';
 export { computeCommitment, computeLeaf, LEAF_FORMAT, type LeafContent } from './leaves.js';
+export { readCheckpoint, verifyLog, type LogOptions, type LogReport } from './log-verification.js';
 export {
   computeRoot,
   computeTileRoot,
@@ -26,8 +28,12 @@ export {
   type OpenedNote,
   type VerifiedSignature,
 } from './notes.js';
+export { openCheckpoint, type OpenedCheckpoint } from './opened-checkpoints.js';
 export { EXTRA_MAX, formatProof, parseProof, type ProofFile } from './proof-files.js';
+export { verifyProof, type ProofOptions, type ProofReport } from './proof-verification.js';
 export { formatTilePath, parseTilePath, TILE_WIDTH, type Tile } from './tile-paths.js';
+export { createTileSource, type TrailLogReader } from './tile-source.js';
+export { TrailAlteredError, TrailUnreadableError, type TrailProblem } from './trail-errors.js';
 export {
   createSignedBytes,
   createVerifierKey,

@@ -2,7 +2,7 @@ import { decodeBase64, decodeDecimal, decodeDigest } from './strict-base64.js';
 
 /* Files `….tlog-proof` (C2SP tlog-proof), which prove one entry of a log without access to the log. */
 
-const FIRST_LINE = 'c2sp.org/tlog-proof@v1';
+export const PROOF_FIRST_LINE = 'c2sp.org/tlog-proof@v1';
 
 /** The lines above the checkpoint: extra data, index and hashes. */
 const PROOF_TEXT = /^c2sp\.org\/tlog-proof@v1\n(?:extra (.*)\n)?index (.*)\n((?:.+\n)*)\n/;
@@ -27,7 +27,7 @@ export type ProofFile = {
 export const formatProof = ({ index, proof, checkpoint, extra }: ProofFile): string => {
   if (extra && extra.length > EXTRA_MAX) throw new RangeError(`extra: must have at most ${EXTRA_MAX} bytes`);
   const extraLines = extra ? [`extra ${extra.toString('base64')}`] : [];
-  const lines = [FIRST_LINE, ...extraLines, `index ${index}`, ...proof.map((hash) => hash.toString('base64'))];
+  const lines = [PROOF_FIRST_LINE, ...extraLines, `index ${index}`, ...proof.map((hash) => hash.toString('base64'))];
   return `${lines.join('\n')}\n\n${checkpoint}`;
 };
 
@@ -39,7 +39,7 @@ export const parseProof = (text: string): ProofFile => {
   const proof = hashTexts.split('\n').slice(0, -1).map(decodeDigest);
   const hasWrongExtra = extraText !== undefined && (extra === null || extra.length > EXTRA_MAX);
   if (index === null || hasWrongExtra || proof.length > PROOF_MAX || !areAll(proof)) {
-    throw new RangeError(`must be a proof whose first line is ${FIRST_LINE}`);
+    throw new RangeError(`must be a proof whose first line is ${PROOF_FIRST_LINE}`);
   }
   return { index, proof, checkpoint: text.slice(text.indexOf('\n\n') + 2), extra };
 };
