@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { formatSettingsHelp } from '#platform/settings';
 import { createExecutorCommand } from '../../executor/src/program.js';
 import { createProviderCommand } from '../../provider/src/program.js';
+import { addAuditCommands } from './audit.commands.js';
 import { addBackupCommands } from './backup/backup.commands.js';
 import { addOrganizationCommands } from './backup/organization.commands.js';
 import { loadCheckedSettings, withErrorReport } from './command-actions.js';
@@ -67,6 +68,7 @@ addTokenCommands(program);
 addUserCommands(program);
 addPoolCommands(program);
 addReplayCommand(program);
+addAuditCommands(program);
 program.addCommand(createExecutorCommand('executor'));
 program.addCommand(createProviderCommand('provider'));
 

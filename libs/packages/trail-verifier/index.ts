@@ -1,4 +1,6 @@
 export { canonicalize } from './canonical-json.js';
+export { VERIFIER_EXIT_CODES, type CommandContext } from './command-line.js';
+export { VERIFIER_COMMANDS, type VerifierCommand, type VerifierOption } from './command-options.js';
 export { formatCheckpoint, parseCheckpoint, type LogCheckpoint } from './checkpoints.js';
 export { verifyExport, type ExportOptions, type ExportReport } from './export-verification.js';
 export { computeCommitment, computeLeaf, LEAF_FORMAT, type LeafContent } from './leaves.js';
@@ -30,6 +32,7 @@ export {
 } from './notes.js';
 export { openCheckpoint, type OpenedCheckpoint } from './opened-checkpoints.js';
 export { EXTRA_MAX, formatProof, parseProof, type ProofFile } from './proof-files.js';
+export { createProcessContext } from './process-context.js';
 export { verifyProof, type ProofOptions, type ProofReport } from './proof-verification.js';
 export { formatTilePath, parseTilePath, TILE_WIDTH, type Tile } from './tile-paths.js';
 export { createTileSource, type TrailLogReader } from './tile-source.js';
@@ -42,3 +45,5 @@ export {
   parseVerifierKey,
   type VerifierKey,
 } from './verifier-keys.js';
+export { runVerify, type VerifyOptions } from './verify-command.js';
+export { runWatch, type WatchOptions } from './watch-command.js';

@@ -1,0 +1,236 @@
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  readKeys,
+  runReported,
+  toPrintable,
+  VerifierUsageError,
+  VERIFIER_EXIT_CODES,
+  type CommandContext,
+} from './command-line.js';
+import { isUrl, openLog } from './log-readers.js';
+import { readCheckpoint } from './log-verification.js';
+import { demandConsistency, openCheckpoint, type OpenedCheckpoint } from './opened-checkpoints.js';
+import { createTileSource, type TrailLogReader } from './tile-source.js';
+import { TrailAlteredError, TrailUnreadableError, type TrailProblem } from './trail-errors.js';
+import type { VerifierKey } from './verifier-keys.js';
+
+export type WatchOptions = {
+  readonly key?: readonly string[];
+  readonly state?: string | undefined;
+  readonly interval?: string | undefined;
+  readonly stoppedAfter?: string | undefined;
+  readonly webhook?: string | undefined;
+  readonly once?: boolean | undefined;
+};
+
+/** A log is read so many times in vain before the monitor reports that it stopped. */
+const ATTEMPTS_BEFORE_ALARM = 3;
+const DEFAULT_INTERVAL = '60s';
+const WEBHOOK_MS = 10_000;
+const WEBHOOK_ATTEMPTS = 3;
+
+/** What the webhook receives. Slack and Teams show `text`. */
+type WatchAlarm = {
+  readonly text: string;
+  readonly alarm: TrailProblem | 'stopped';
+  readonly log: string;
+  readonly time: string;
+  readonly index: number | null;
+  /** The last checkpoint that was verified, and the one that is refused. Both together prove a fork to anybody. */
+  readonly checkpoints: readonly string[];
+};
+
+/**
+ * Reads the checkpoint of a log again and again, verifies that each extends the one before, and keeps them in a folder. Ends
+ * with an exit code and a request to the webhook at the first rollback, fork, wrong key, or when the log stops.
+ */
+export const runWatch = (location: string, options: WatchOptions, context: CommandContext): Promise<number> =>
+  runReported(context, async () => {
+    const monitor = await TrailMonitor.create(location, options, context);
+    await monitor.run();
+  }).then((code) => (code === VERIFIER_EXIT_CODES.stopped ? VERIFIER_EXIT_CODES.verified : code));
+
+/** The log can be read, but has not grown for the time after which it counts as stopped. */
+class StoppedLogError extends TrailUnreadableError {}
+
+class TrailMonitor {
+  private latest: OpenedCheckpoint | null = null;
+  private grownAt = Date.now();
+  private failures = 0;
+
+  private constructor(
+    private readonly location: string,
+    private readonly keys: readonly VerifierKey[],
+    private readonly state: CheckpointFolder,
+    private readonly times: { readonly interval: number; readonly stoppedAfter: number | null },
+    private readonly options: WatchOptions,
+    private readonly context: CommandContext,
+    private readonly read: TrailLogReader,
+  ) {}
+
+  static async create(location: string, options: WatchOptions, context: CommandContext): Promise<TrailMonitor> {
+    const { interval = DEFAULT_INTERVAL, stoppedAfter, webhook, state } = options;
+    if (state === undefined) throw new VerifierUsageError('--state: name the folder for checkpoints');
+    if (webhook !== undefined && !(isUrl(webhook) && URL.canParse(webhook))) {
+      throw new VerifierUsageError(`--webhook: must be a URL, got ${webhook}`);
+    }
+    const times = {
+      interval: parseDuration('--interval', interval),
+      stoppedAfter: stoppedAfter === undefined ? null : parseDuration('--stopped-after', stoppedAfter),
+    };
+    const keys = await readKeys(options.key ?? []);
+    await mkdir(state, { recursive: true });
+    const read = openLog(location, context.token, context.signal);
+    const folder = new CheckpointFolder(state);
+    const monitor = new TrailMonitor(location, keys, folder, times, options, context, read);
+    await monitor.readState();
+    return monitor;
+  }
+
+  async run(): Promise<void> {
+    const { interval } = this.times;
+    for (;;) {
+      await this.check();
+      if (this.options.once) return;
+      await sleep(interval, undefined, { signal: this.context.signal });
+    }
+  }
+
+  private async readState(): Promise<void> {
+    const kept = await this.state.read();
+    if (!kept) return;
+    this.latest = openCheckpoint(kept.note, this.keys, `the checkpoint in ${this.options.state ?? ''}`);
+    this.grownAt = kept.time.getTime();
+    this.context.print(`kept checkpoint of ${this.latest.size} entries, from ${kept.time.toISOString()}`);
+  }
+
+  private async check(): Promise<void> {
+    let served: OpenedCheckpoint | null = null;
+    try {
+      served = await readCheckpoint(this.read, this.keys);
+      await this.accept(served);
+      this.failures = 0;
+    } catch (error) {
+      this.context.signal.throwIfAborted();
+      if (error instanceof TrailAlteredError) await this.raiseAlarm(error, served);
+      if (!(error instanceof TrailUnreadableError)) throw error;
+      this.failures += 1;
+      const isAlarm = error instanceof StoppedLogError || this.failures >= ATTEMPTS_BEFORE_ALARM;
+      if (isAlarm || this.options.once) await this.raiseAlarm(error, served);
+      this.context.printError(`${now()} cannot read the log: ${toPrintable(error.message)}`);
+    }
+  }
+
+  private async accept(served: OpenedCheckpoint): Promise<void> {
+    const { latest } = this;
+    if (latest) await demandConsistency(latest, served, createTileSource(this.read, served.size));
+    if (latest?.size === served.size) return this.reportUnchanged(served);
+    await this.state.write(served.note);
+    this.latest = served;
+    this.grownAt = Date.now();
+    const growth = latest ? `extends ${latest.size}` : 'the first that is kept';
+    this.context.print(`${now()} ${toPrintable(served.origin)}: ${served.size} entries, ${growth}`);
+  }
+
+  private reportUnchanged({ size }: OpenedCheckpoint): void {
+    const { stoppedAfter } = this.times;
+    const since = new Date(this.grownAt).toISOString();
+    if (stoppedAfter !== null && Date.now() - this.grownAt > stoppedAfter) {
+      throw new StoppedLogError(`the log has stopped: it has ${size} entries since ${since}`);
+    }
+    if (this.options.once) this.context.print(`${now()} unchanged: ${size} entries since ${since}`);
+  }
+
+  /** Reports the alarm and throws the error, which becomes the exit code. */
+  private async raiseAlarm(
+    error: TrailAlteredError | TrailUnreadableError,
+    served: OpenedCheckpoint | null,
+  ): Promise<never> {
+    const problem = error instanceof TrailAlteredError ? error.problem : 'stopped';
+    const alarm: WatchAlarm = {
+      text: `Audit trail of ${this.location}: ${error.message}`,
+      alarm: problem,
+      log: this.location,
+      time: now(),
+      index: error instanceof TrailAlteredError ? error.index : null,
+      checkpoints: [this.latest, served].flatMap((one) => (one ? [one.note] : [])),
+    };
+    if (problem !== 'stopped') await this.state.writeAlarm(alarm);
+    await this.sendAlarm(alarm);
+    throw error;
+  }
+
+  private async sendAlarm(alarm: WatchAlarm): Promise<void> {
+    const { webhook } = this.options;
+    if (webhook === undefined) return;
+    for (let attempt = 1; attempt <= WEBHOOK_ATTEMPTS; attempt += 1) {
+      try {
+        const { ok, status } = await fetch(webhook, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(alarm),
+          signal: AbortSignal.timeout(WEBHOOK_MS),
+          redirect: 'error',
+        });
+        if (ok) return;
+        this.context.printError(`the webhook answers ${status}`);
+      } catch {
+        // The URL of a webhook is a secret, and messages of fetch can contain it.
+        this.context.printError('the webhook cannot be reached');
+      }
+    }
+  }
+}
+
+const now = (): string => new Date().toISOString();
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+const parseDuration = (option: string, text: string): number => {
+  const [, number, unit = ''] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? [];
+  const duration = Number(number) * (UNITS[unit] ?? Number.NaN);
+  // A timer of Node has 31 bits.
+  if (duration < 2 ** 31) return duration;
+  throw new VerifierUsageError(`${option}: must be a time up to 24d, such as 60s, 10m, 1h or 7d, got ${text}`);
+};
+
+/** The folder of a monitor: `latest.checkpoint`, and the last checkpoint of each day for `--since`. */
+class CheckpointFolder {
+  constructor(private readonly folder: string) {}
+
+  async read(): Promise<{ readonly note: string; readonly time: Date } | null> {
+    const [note, time] = await Promise.all([this.readIfThere('latest.checkpoint'), this.readIfThere('latest.time')]);
+    if (note === null) return null;
+    const since = new Date(time?.trim() ?? '');
+    return { note, time: Number.isNaN(since.getTime()) ? new Date() : since };
+  }
+
+  private async readIfThere(name: string): Promise<string | null> {
+    try {
+      return await readFile(join(this.folder, name), 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    }
+  }
+
+  async write(note: string): Promise<void> {
+    const time = now();
+    await this.replace(`${time.slice(0, 10)}.checkpoint`, note);
+    await this.replace('latest.time', `${time}\n`);
+    await this.replace('latest.checkpoint', note);
+  }
+
+  async writeAlarm(alarm: WatchAlarm): Promise<void> {
+    await this.replace(`alarm-${alarm.time.replaceAll(':', '')}.json`, `${JSON.stringify(alarm, null, 2)}\n`);
+  }
+
+  /** A file has its old or its new content after the process is killed. */
+  private async replace(name: string, content: string): Promise<void> {
+    const path = join(this.folder, name);
+    await writeFile(`${path}.new`, content, { flush: true });
+    await rename(`${path}.new`, path);
+  }
+}
