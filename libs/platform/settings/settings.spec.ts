@@ -50,6 +50,7 @@ describe('settings', () => {
       s3: null,
       encryptionKey: null,
       previousEncryptionKey: null,
+      trailSigningKey: null,
       transit: null,
       edition: 'all',
       featureSet: 'everything',
@@ -374,6 +375,7 @@ describe('settings', () => {
       s3: null,
       encryptionKey: Buffer.alloc(32, 7),
       previousEncryptionKey: Buffer.alloc(32, 8),
+      trailSigningKey: null,
       transit: null,
       edition: 'self-hosted',
       featureSet: 'free',
@@ -772,6 +774,7 @@ describe('settings', () => {
       ],
       ['CADASTRE_VAULT_TRANSIT_MOUNT', '../sys', /must be names of letters/],
       ['CADASTRE_VAULT_TRANSIT_KEY', 'a/b', /must be letters, digits/],
+      ['CADASTRE_VAULT_SIGNING_KEY', 'a/b', /must be letters, digits/],
       ['CADASTRE_VAULT_NAMESPACE', 'a\r\nb', /must be names of letters/],
       ['CADASTRE_VAULT_TIMEOUT_SECONDS', '0', /must be a whole number from 1 to 60/],
     ])('are refused with one line for %s=%s', (name, value, message) => {

@@ -236,6 +236,8 @@ const toStorageSettings = (env: ParsedEnvironment) => {
     previousEncryptionKey: env.CADASTRE_ENCRYPTION_KEY_PREVIOUS ?? null,
     /** The service that unwraps wrapped keys; null if keys are not wrapped. */
     transit: toTransitSettings(env),
+    /** The key of `transit` that signs checkpoints of audit trails; null if keys in the database sign. */
+    trailSigningKey: env.CADASTRE_VAULT_SIGNING_KEY ?? null,
     /** Days after which soft-deleted files are deleted permanently. */
     softDeletedDays: env.CADASTRE_SOFT_DELETED_DAYS,
     /** Milliseconds between two runs of the job that applies data retention policies. */

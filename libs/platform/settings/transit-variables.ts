@@ -47,6 +47,11 @@ export const transitVariables = {
     'key of the transit engine that wraps the encryption key',
     nameSchema.default('cadastre'),
   ),
+  CADASTRE_VAULT_SIGNING_KEY: defineVariable(
+    '–; keys in the database sign',
+    'key of the transit engine, of the type ed25519, that signs the checkpoints of audit trails',
+    nameSchema.exactOptional(),
+  ),
   CADASTRE_VAULT_AUTH: defineVariable(
     'token',
     'how processes log in to Vault: token, approle, or kubernetes (also for auth methods of the type jwt)',

@@ -72,6 +72,8 @@ export const describeLoginRefusal = (refusal: TransitRefusal, settings: TransitS
   );
 };
 
+const SIGNING_OPERATIONS = ['keys', 'sign'];
+
 const OPERATIONS_ON_WRAPPED_KEYS = ['decrypt', 'rewrap'];
 
 /** Describes why Vault refused an operation of the transit engine, such as `decrypt`. */
@@ -84,6 +86,13 @@ export const describeRefusal = (
   const { status, errors } = refusal;
   if (isUnavailable(status)) return describeUnavailable(refusal, address);
   if (status === 403) return describeForbidden(operation, settings);
+  if (SIGNING_OPERATIONS.includes(operation)) {
+    return new KeyWrapperError(
+      'misconfigured',
+      `CADASTRE_VAULT_SIGNING_KEY: the transit engine at ${mount} has no key ${keyName} of the type ed25519; create it, ` +
+        'or correct the name',
+    );
+  }
   if (status === 404) {
     return new KeyWrapperError(
       'misconfigured',
@@ -108,11 +117,12 @@ export const describeRefusal = (
 
 const describeForbidden = (operation: string, { mount, keyName, login }: TransitSettings): KeyWrapperError => {
   const path = `${mount}/${operation}/${keyName}`;
+  const capability = operation === 'keys' ? 'read' : 'update';
   return new KeyWrapperError(
     'unavailable',
     login.method === 'token'
-      ? `CADASTRE_VAULT_CREDENTIAL_FILE: Vault refuses the token; renew it, or let its policy permit update on ${path}`
-      : `CADASTRE_VAULT_ROLE: the role at ${login.mount} has no policy that permits update on ${path}; add one to the ` +
+      ? `CADASTRE_VAULT_CREDENTIAL_FILE: Vault refuses the token; renew it, or let its policy permit ${capability} on ${path}`
+      : `CADASTRE_VAULT_ROLE: the role at ${login.mount} has no policy that permits ${capability} on ${path}; add one to the ` +
           'role, or correct CADASTRE_VAULT_ROLE',
   );
 };
