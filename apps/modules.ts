@@ -5,7 +5,11 @@ import {
   createLogStartsJob,
   createPruningJob,
 } from '#activity/audit-trail';
-import { auditTrailLogDefinition } from '#activity/audit-trail-log';
+import {
+  auditTrailLogDefinition,
+  auditTrailLogEventsDefinition,
+  createTrailCheckpointJob,
+} from '#activity/audit-trail-log';
 import { backupDefinition, createDeferredDeletionsJob, DeferringBlobs } from '#operations/backup';
 import type { BlobStore } from '#storage/blob-store';
 import type { EncryptionKeys } from '#platform/encryption';
@@ -86,6 +90,7 @@ const eventDefinitions: readonly ModuleDefinition[] = [
   registryDefinition,
   factsDefinition,
   auditTrailSettingsDefinition,
+  auditTrailLogEventsDefinition,
   signInDefinition,
   workloadIdentitiesDefinition,
   oidcIssuerDefinition,
@@ -152,6 +157,8 @@ type JobSettings = Pick<
   | 'outboundPrivateHosts'
   | 'publicUrl'
   | 'smtp'
+  | 'trailSigningKey'
+  | 'transit'
 >;
 
 /** Returns the jobs that apply data retention. The hosted edition has none. */
@@ -207,6 +214,7 @@ export const createScheduledJobs = (
     createNameErasureJob(forgetting),
     createPruningJob(store.database, clock),
     createLogStartsJob(store, ids),
+    createTrailCheckpointJob(dependencies, settings),
     ...createRetentionJobs(dependencies, settings),
     ...createFileJobs(dependencies, settings),
     createEndedSessionsJob({ store, clock, ids, idleMinutes }),

@@ -64,6 +64,8 @@ const NOUNS: Readonly<Record<string, string>> = {
   'audit-facts': 'entries for the trail, in its own format',
   events: 'a live stream for browsers',
   'audit-trail': 'entries of the trail have their own format, which is not JSON:API',
+  'audit-trail-log': 'the formats of C2SP transparency logs',
+  'trail-log-settings': 'responses without a body',
   'organization-audit-trail': 'entries of the trail have their own format, which is not JSON:API',
   'site-audit-trail': 'entries of the trail have their own format, which is not JSON:API',
   'scim-groups': 'SCIM, a protocol of identity providers',
@@ -134,6 +136,12 @@ const STATEMENTS: Readonly<Record<string, number>> = {
   '/api/v2/admin/audit-trail': 6,
   '/api/v2/organizations/:organization/audit-trail': 6,
   '/api/v2/organizations/:organization/audit-trail-activity': 3,
+  // The organization, and what the log publishes. A partial tile needs a checkpoint.
+  '/api/v2/organizations/:organization/audit-trail-log/checkpoint': 2,
+  '/api/v2/organizations/:organization/audit-trail-log/keys': 2,
+  '/api/v2/organizations/:organization/audit-trail-log/tile/*': 3,
+  // The organization, the follower, the log, the checkpoint, the entry, its leaf, the keys of its people, and the tiles.
+  '/api/v2/organizations/:organization/audit-trail-log/entries/:entry/proof': 8,
   // Each follower has a statement of its own.
   '/api/v2/admin/site-status': 16,
 };

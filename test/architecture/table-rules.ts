@@ -16,6 +16,7 @@ export const MOVED_TABLES: Readonly<Record<string, string>> = {
 export const PUBLISHED_TABLES: Readonly<Record<string, readonly string[]>> = {
   access: ['token_hashes', 'token_uses'],
   agents: ['agent_pools'],
+  'audit-trail': ['leaves', 'logs'],
   'data-retention-policies': ['data_retention_policies'],
   'event-store': ['events', 'streams'],
   organizations: ['organizations', 'project_tags', 'projects'],

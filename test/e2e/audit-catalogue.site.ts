@@ -1,6 +1,6 @@
 import { createScimGroup, createScimUser, makeScimClient } from '../support/scim.js';
 import { expectStatus, makeToolVersion, resource } from '../support/seeds.js';
-import type { ApiResponse } from '../support/server.js';
+import type { ApiResponse, TestServer } from '../support/server.js';
 import { FormClient } from '../support/sign-in.js';
 import type { CatalogueWorld } from './audit-catalogue.actions.js';
 
@@ -9,6 +9,8 @@ type SiteActionResult = { readonly answer: ApiResponse; readonly id: string; rea
 type SiteAction = (world: CatalogueWorld) => Promise<SiteActionResult>;
 
 const VERSIONS = '/api/v2/admin/terraform-versions';
+const TRAIL_LOG_SETTINGS = '/api/v2/admin/audit-trail-log-settings/actions';
+const TRAIL_LOG_KEYS_STREAM = 'tlogkey-site';
 const PROVIDERS = '/api/v2/admin/identity-providers';
 
 const makeProvider = async ({ server, unique }: CatalogueWorld) => {
@@ -17,6 +19,15 @@ const makeProvider = async ({ server, unique }: CatalogueWorld) => {
   const attributes = { name, issuer, 'client-id': name, 'client-secret': 'secret', enabled: false };
   const answer = expectStatus(await server.post(PROVIDERS, resource('identity-providers', attributes)), 201);
   return { answer, id: answer.body.data.id as string, name, issuer };
+};
+
+/** Returns the ids of the seeds that sign checkpoints, oldest first. */
+const listSeeds = async ({ store }: TestServer): Promise<readonly string[]> => {
+  const events = await store.log.stream(TRAIL_LOG_KEYS_STREAM);
+  const trimmed = events.flatMap(({ data }) => (data as { readonly seeds?: readonly string[] }).seeds ?? []);
+  return events
+    .flatMap(({ data }) => (data as { readonly seed?: string }).seed ?? [])
+    .filter((seed) => !trimmed.includes(seed));
 };
 
 const makeGroup = async ({ server, unique }: CatalogueWorld) => {
@@ -112,6 +123,16 @@ export const SITE_ACTIONS: Readonly<Record<string, SiteAction>> = {
     const version = `9.1.0-${unique('deleted')}`;
     const id = await makeToolVersion(server, version);
     return { answer: expectStatus(await server.delete(`${VERSIONS}/${id}`), 204), id, meta: { version } };
+  },
+  'audit_trail_log_key.rotate': async ({ server }) => {
+    const answer = expectStatus(await server.post(`${TRAIL_LOG_SETTINGS}/rotate-key`), 204);
+    return { answer, id: TRAIL_LOG_KEYS_STREAM, meta: { seed: (await listSeeds(server)).at(-1) } };
+  },
+  'audit_trail_log_key.trim': async ({ server }) => {
+    for (let n = 0; n < 2; n += 1) expectStatus(await server.post(`${TRAIL_LOG_SETTINGS}/rotate-key`), 204);
+    const seeds = (await listSeeds(server)).slice(0, -1);
+    const answer = expectStatus(await server.post(`${TRAIL_LOG_SETTINGS}/trim-key`), 204);
+    return { answer, id: TRAIL_LOG_KEYS_STREAM, meta: { seeds } };
   },
   'scim_group.create': async ({ server, unique }) => {
     const [scim, displayName] = [await makeScimClient(server), unique('group')];

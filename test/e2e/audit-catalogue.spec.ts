@@ -105,9 +105,11 @@ describe('the audit trail', () => {
     ...WORKLOAD_ACTIONS,
     ...NOTIFICATION_ACTIONS,
   };
-  // Only operators create sign-in links. Jobs record lost executors (libs/runs/runs/run-leases) and starts of logs
-  // (libs/activity/audit-trail/log).
+  // Only operators create sign-in links. Jobs record lost executors (libs/runs/runs/run-leases), and starts and changes of
+  // logs (libs/activity/audit-trail/log, libs/activity/audit-trail-log).
   const elsewhere = [
+    'audit_trail_log.fork',
+    'audit_trail_log.rotate_key',
     'audit_trail_log.start',
     'organization.destroy',
     'run.lose_executor',

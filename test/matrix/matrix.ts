@@ -209,7 +209,8 @@ const PREFIX =
 /** Returns the method and the path with its parameters. */
 export const addressOf = ({ route }: MatrixRow, params: Params): { readonly method: string; readonly path: string } => {
   const [method = '', template = ''] = route.split(' ');
-  const path = template.replaceAll(/:(\w+)/g, (_, name: string) => {
+  const rest = Object.hasOwn(params, '*') ? template.replace(/\*$/, params['*'] ?? '') : template;
+  const path = rest.replaceAll(/:(\w+)/g, (_, name: string) => {
     const value = params[name];
     if (value === undefined) throw new Error(`${route}: its target has no ${name}`);
     return value;

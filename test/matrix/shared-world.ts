@@ -19,6 +19,7 @@ import {
   resource,
   type SeededOrganization,
 } from '../support/seeds.js';
+import { createTestSigning } from '../../libs/activity/audit-trail-log/spec.js';
 import type { ApiResponse, ApiTestClient, TestServer } from '../support/server.js';
 import { addKey, makeProvider, publishVersion } from '../support/registry.js';
 import { makeSigner } from '../support/releases.js';
@@ -208,6 +209,9 @@ const furnish = async (
   const { relationships } = expectStatus(await server.get(`/api/v2/runs/${run}`), 200).body.data;
   const trail = expectStatus(await server.get('/api/v2/organizations/acme/audit-trail?page[size]=1'), 200);
   const siteTrail = expectStatus(await server.get('/api/v2/admin/audit-trail?page[size]=1'), 200);
+  await createTestSigning(server)();
+  const checkpoint = expectStatus(await server.get('/api/v2/organizations/acme/audit-trail-log/checkpoint'), 200);
+  const logSize = Number(checkpoint.text.split('\n')[1]);
   return {
     ...(await furnishRegistry(server)),
     sshKey,
@@ -225,6 +229,7 @@ const furnish = async (
     runFar: await makeSpeculativeRun(server, far),
     comment,
     auditEntry: trail.body.data[0].id as string,
+    trailTile: logSize < 256 ? `0/000.p/${logSize}` : '0/000',
     siteAuditEntry: siteTrail.body.data[0].id as string,
     runEvent: events.body.data[0].id as string,
     plan: relationships.plan.data.id as string,

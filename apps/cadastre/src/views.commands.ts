@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { verifyTrailLogs } from '#activity/audit-trail-log';
 import { listSimilarNames } from '#api/access';
 import {
   listDifferentVersions,
@@ -70,6 +71,16 @@ const verifyKeys = async (runtime: Runtime): Promise<boolean> => {
   return missing.length === 0;
 };
 
+/** Prints which transparency logs differ from their checkpoints. Returns whether there are none. */
+const verifyLogs = async ({ store }: Runtime, signal?: AbortSignal): Promise<boolean> => {
+  const report = createProgressReporter('logs');
+  const onLog = (logs: number) => report('audit trail logs', logs);
+  const differences = await verifyTrailLogs(store.database, { signal, onLog });
+  printLine(`audit trail logs: ${differences.length === 0 ? 'match their checkpoints' : 'DIFFER'}`);
+  for (const { organization, difference } of differences) printLine(`  ${organization}: ${difference}`);
+  return differences.length === 0;
+};
+
 /**
  * Returns false if a view or a snapshot differs from the log, if a view is still to be rebuilt, or if the key of an
  * encrypted value is missing. The status of the site shows the result.
@@ -92,6 +103,7 @@ export const verifySite = async (runtime: Runtime, signal?: AbortSignal): Promis
   const wrong = await verifySnapshots(store, moduleDefinitions);
   printLine(`snapshots: ${wrong.length === 0 ? 'match the log' : `DIFFER: ${wrong.join(', ')}`}`);
   clean &&= wrong.length === 0;
+  clean = (await verifyLogs(runtime, signal)) && clean;
   clean = (await verifyKeys(runtime)) && clean;
   for (const names of moduleDefinitions.flatMap(({ uniqueNames = [] }) => uniqueNames)) {
     for (const similar of await listSimilarNames(store.database, names)) {

@@ -5,6 +5,7 @@ import { AccessModule } from '#api/access';
 import { AgentsModule } from '#organizations/agents';
 import { ApiDocsModule } from '#api/api-docs';
 import { AuditTrailModule } from '#activity/audit-trail';
+import { AuditTrailLogModule } from '#activity/audit-trail-log';
 import { ConsoleModule } from '#api/console';
 import { DocumentCacheModule } from '#api/document-cache';
 import { EdgeModule, HostedInterceptor, KnownFiltersInterceptor, SelfHostedInterceptor } from '#api/edge';
@@ -122,7 +123,9 @@ export class GatewayModule {
         NotificationsModule.with({ encryptionKeys, outboundPrivateHosts, publicUrl, smtp }),
         LiveEventsModule.with(settings),
         // The self-hosted edition has no audit trail, so its routes are unknown.
-        ...(selfHosted ? [] : [AuditTrailModule.with(settings), FactsModule.with(settings)]),
+        ...(selfHosted
+          ? []
+          : [AuditTrailModule.with(settings), AuditTrailLogModule.with(settings), FactsModule.with(settings)]),
         // The hosted edition has no data retention.
         ...(hosted ? [] : [RetentionModule]),
       ],

@@ -1,1 +1,8 @@
-export { auditTrailLogDefinition } from './audit-trail-log.module.js';
+export {
+  AuditTrailLogModule,
+  auditTrailLogDefinition,
+  auditTrailLogEventsDefinition,
+} from './audit-trail-log.module.js';
+export { createTrailCheckpointJob } from './checkpoints/checkpoints.job.js';
+export { PUBLISHED_CHECKPOINT_FILES } from './checkpoints/published-checkpoints.files.js';
+export { verifyTrailLogs, type LogDifference } from './verification/trail-log.verifier.js';

@@ -1,5 +1,7 @@
 export { createLogStartsJob } from './log/log-starts.job.js';
 export { createPruningJob } from './retention/pruning.job.js';
 export { AuditTrailModule, auditTrailSettingsDefinition, createAuditTrailDefinition } from './audit-trail.module.js';
-export type { TrailEntry } from './writing/trail-entry.js';
+export { findRetainedEntry } from './reading/retained-entry.queries.js';
+export { waitForTrail } from './wait-for-trail.queries.js';
+export { ENTRY_VISIBILITY, type EntryVisibility, type TrailEntry } from './writing/trail-entry.js';
 export { findTrailLog, openEntries, type OpenedEntry, type TrailLog } from './log/opened-entries.reader.js';

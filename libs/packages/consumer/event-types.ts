@@ -1386,6 +1386,29 @@ type EventSchemas = {
       formerOrigin: string | null;
       formerCheckpoint: string | null;
     };
+    /** cadastre.AuditTrailLogForked.v1 */
+    AuditTrailLogForked: {
+      origin: string;
+      previousOrigin: string;
+      size: number;
+      root: string;
+      /** @enum {string} */
+      reason: 'log_is_shorter' | 'log_differs' | 'published_checkpoint_is_missing';
+    };
+    /** cadastre.AuditTrailLogKeyChanged.v1 */
+    AuditTrailLogKeyChanged: {
+      origin: string;
+      verifierKey: string;
+      announcement: string;
+    };
+    /** cadastre.AuditTrailLogKeyRotated.v1 */
+    AuditTrailLogKeyRotated: {
+      seed: string;
+    };
+    /** cadastre.AuditTrailLogKeysTrimmed.v1 */
+    AuditTrailLogKeysTrimmed: {
+      seeds: string[];
+    };
     /** cadastre.PasswordSet.v1 */
     PasswordSet: {
       user: string;
@@ -1919,6 +1942,10 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   AuditTrailDisabled: 1,
   AuditTrailTested: 1,
   AuditTrailLogStarted: 1,
+  AuditTrailLogForked: 1,
+  AuditTrailLogKeyChanged: 1,
+  AuditTrailLogKeyRotated: 1,
+  AuditTrailLogKeysTrimmed: 1,
   PasswordSet: 1,
   PasswordRemoved: 1,
   TotpEnabled: 1,

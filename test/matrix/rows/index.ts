@@ -1,5 +1,6 @@
 import { access } from './access.js';
 import { agentsAndKeys } from './agents.js';
+import { auditTrailLogRows } from './audit-trail-log.js';
 import { edge } from './edge.js';
 import { facts } from './facts.js';
 import { flatTagRows } from './flat-tags.js';
@@ -31,6 +32,7 @@ import { workspaces } from './workspaces.js';
 export const ROWS = {
   site: [
     ...edge,
+    ...auditTrailLogRows,
     ...facts,
     ...organizations,
     ...retentionOfOrganizations,

@@ -130,6 +130,7 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'agent_pool',
   'audit_configuration',
   'audit_trail_log',
+  'audit_trail_log_key',
   'authentication_token',
   'cidr_range_list',
   'configuration_version',

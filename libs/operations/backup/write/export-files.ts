@@ -1,3 +1,4 @@
+import { PUBLISHED_CHECKPOINT_FILES } from '#activity/audit-trail-log';
 import type { BlobStore, ListedBlob } from '#storage/blob-store';
 import { formatPartName, type BackupArchive } from '../format/backup-archive.js';
 import type { BackupPart, BackupSnapshot } from '../format/backup-manifest.js';
@@ -5,7 +6,10 @@ import { forEachConcurrently, type BackupControl } from '../progress.js';
 
 const FILES_IN_PART = 5_000;
 
-/** Copies files to a backup. Files are never changed, so a file that was copied once needs no second copy. */
+/**
+ * Copies files to a backup. Files are never changed, so a file that was copied once needs no second copy. The exception are
+ * the last published checkpoints, which no backup contains: a restore compares with those that are there.
+ */
 export class FileExport {
   private readonly copied = new Set<string>();
 
@@ -50,6 +54,7 @@ export class FileExport {
     await forEachConcurrently(
       this.blobs.list(),
       async (file) => {
+        if (file.key.startsWith(`${PUBLISHED_CHECKPOINT_FILES}/`)) return;
         if (await this.copy(file.key)) onFile(file);
         this.control.report?.('files', (done += 1), null);
       },

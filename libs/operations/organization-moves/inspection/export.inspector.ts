@@ -150,7 +150,7 @@ export class ExportInspector {
     const { stream } = event;
     const isAllowed = (): boolean => {
       if (kind === 'org') return stream === this.organization;
-      if (kind === 'atrail') return stream === this.organization.replace(/^org-/, 'atrail-');
+      if (kind === 'atrail' || kind === 'atlog') return stream === this.organization.replace(/^org-/, `${kind}-`);
       if (ORGANIZATION_STREAMS.includes(kind)) return stream.startsWith(`${kind}/${this.organization}/`);
       if (kind === 'workload-tokens')
         return stream.startsWith(WORKLOAD_TOKENS) && hasPrefix(stream.slice(WORKLOAD_TOKENS.length), ['wid']);

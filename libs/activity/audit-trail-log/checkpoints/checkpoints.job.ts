@@ -1,0 +1,104 @@
+import type { Clock, Ids, Logger } from '#platform/kernel';
+import type { EncryptionKeys } from '#platform/encryption';
+import type { Database, JobRun, ScheduledJob } from '#platform/postgres';
+import type { Settings } from '#platform/settings';
+import { TransitSigningKey } from '#platform/transit';
+import type { BlobStore } from '#storage/blob-store';
+import type { EventStore } from '#storage/event-store';
+import { Vault } from '#storage/vault';
+import { DerivedKeys } from '../keys/derived-keys.service.js';
+import type { SigningKeys } from '../keys/signing-keys.port.js';
+import { TransitKeys } from '../keys/transit-keys.service.js';
+import { checkpointMetrics } from './checkpoints.metrics.js';
+import { LogSigner } from './log-signer.service.js';
+import { PublishedCheckpoints } from './published-checkpoints.files.js';
+import {
+  findOldestUnsigned,
+  listUnsignedLogs,
+  loadUnsignedLogs,
+  markLogsWithoutKey,
+  type UnsignedLog,
+} from './unsigned-logs.queries.js';
+
+/** A checkpoint follows an entry after at most this time and the time of the round itself. */
+const EVERY_MS = 5_000;
+const LOGS_PER_STEP = 100;
+/** Requests to the file store, and to a service that signs, at the same time. */
+const CONCURRENCY = 8;
+
+type CheckpointJobDependencies = {
+  readonly store: EventStore;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+  readonly encryptionKeys: EncryptionKeys;
+};
+
+type CheckpointJobSettings = Pick<Settings, 'publicUrl' | 'transit' | 'trailSigningKey'>;
+
+/**
+ * Creates the job that signs checkpoints of the logs that have new leaves. A failure in one log does not prevent the
+ * others.
+ */
+export const createTrailCheckpointJob = (
+  { store, blobs, clock, ids, logger, encryptionKeys }: CheckpointJobDependencies,
+  { publicUrl, transit, trailSigningKey }: CheckpointJobSettings,
+): ScheduledJob => {
+  const { database } = store;
+  const derived = new DerivedKeys(store, new Vault(database, encryptionKeys), ids);
+  const signingKeys: SigningKeys =
+    transit && trailSigningKey !== null
+      ? new TransitKeys(new TransitSigningKey(transit, trailSigningKey), derived, clock)
+      : derived;
+  const published = new PublishedCheckpoints(blobs);
+  const signer = new LogSigner({ store, published, publicUrl, clock, ids, logger });
+  let announced: string | null = null;
+  return {
+    name: 'trail_checkpoints',
+    everyMs: EVERY_MS,
+    run: async (round) => {
+      await reportOldest(database, clock);
+      const newest = await signingKeys.findNewest();
+      if (newest !== null && newest !== announced) await markLogsWithoutKey(database, newest);
+      announced = newest;
+      const failures: unknown[] = [];
+      let keys: ReturnType<typeof signingKeys.list> | null = null;
+      await forEachUnsignedLog(database, round, async (log) => {
+        try {
+          await signer.sign(log, await (keys ??= signingKeys.list()));
+          round.done();
+        } catch (err) {
+          failures.push(err);
+          logger.warn({ err, organization: log.organization }, 'a log of an audit trail could not be signed');
+        }
+      });
+      if (failures.length > 0) throw new Error(`${failures.length} logs could not be signed`, { cause: failures[0] });
+    },
+  };
+};
+
+/** Visits each log once, so that a log that grows all the time delays no other. */
+const forEachUnsignedLog = async (
+  database: Database,
+  { signal }: JobRun,
+  work: (log: UnsignedLog) => Promise<void>,
+): Promise<void> => {
+  let after = '';
+  while (!signal.aborted) {
+    const organizations = await listUnsignedLogs(database, after, LOGS_PER_STEP);
+    if (organizations.length === 0) return;
+    const logs = [...(await loadUnsignedLogs(database, organizations))];
+    const takeTurns = async (): Promise<void> => {
+      for (let log = logs.pop(); log && !signal.aborted; log = logs.pop()) await work(log);
+    };
+    await Promise.all(Array.from({ length: CONCURRENCY }, takeTurns));
+    after = organizations.at(-1) ?? '';
+  }
+};
+
+const reportOldest = async (database: Database, clock: Clock): Promise<void> => {
+  const since = await findOldestUnsigned(database);
+  const age = since === null ? 0 : (clock.now().getTime() - Date.parse(since)) / 1_000;
+  checkpointMetrics.oldestUnsigned.set(Math.max(0, age));
+};

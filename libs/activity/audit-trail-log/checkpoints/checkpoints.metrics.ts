@@ -1,0 +1,16 @@
+import { Counter, Gauge } from 'prom-client';
+
+export const checkpointMetrics = {
+  signed: new Counter({
+    name: 'cadastre_trail_checkpoints_signed_total',
+    help: 'Checkpoints of audit trail logs that were signed',
+  }),
+  forks: new Counter({
+    name: 'cadastre_trail_log_forks_total',
+    help: 'Audit trail logs that continue under another origin, because the database is older than what was published',
+  }),
+  oldestUnsigned: new Gauge({
+    name: 'cadastre_trail_oldest_unsigned_seconds',
+    help: 'Age of the oldest entry of an audit trail that no checkpoint covers; 0 if there is none',
+  }),
+};

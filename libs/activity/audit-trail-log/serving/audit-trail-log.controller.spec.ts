@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  computeLeaf,
+  computeTileRoot,
+  hashLeaf,
+  openNote,
+  parseCheckpoint,
+  parseProof,
+  parseVerifierKey,
+  verifyInclusion,
+} from '#packages/trail-verifier';
+import { sql } from '#platform/kernel';
+import { waitForTrail } from '#activity/audit-trail';
+import { expectStatus, makeOrganization, makeWorkspace } from '../../../../test/support/seeds.js';
+import { startTestServer, type TestServer } from '../../../../test/support/server.js';
+import { createTestSigning, insertTestLeaves, tamper } from '../spec.js';
+import { splitHashes } from '../tiles/hashes.js';
+
+let server: TestServer;
+let sign: () => Promise<number>;
+let id: string;
+
+const P = '/api/v2/organizations/acme/audit-trail-log';
+
+beforeAll(async () => {
+  server = await startTestServer({ followers: true });
+  sign = createTestSigning(server);
+  ({ id } = await makeOrganization(server, 'acme'));
+  for (const name of ['one', 'two', 'three']) await makeWorkspace(server, 'acme', name);
+  await waitForTrail(server.store, id);
+  await sign();
+});
+afterAll(() => server.close());
+
+const readBytes = async (path: string, organization = 'acme') => {
+  const response = await fetch(`${server.url}/api/v2/organizations/${organization}/audit-trail-log/${path}`, {
+    headers: { authorization: `Bearer ${server.adminToken}` },
+  });
+  return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
+};
+
+const readKeys = async () => (await server.get(`${P}/keys`)).text.trim().split('\n').map(parseVerifierKey);
+
+const readCheckpoint = async () => {
+  const { text } = expectStatus(await server.get(`${P}/checkpoint`), 200);
+  return parseCheckpoint(openNote(text, await readKeys()).text);
+};
+
+type Entry = { readonly id: string };
+
+const listEntries = async (): Promise<readonly Entry[]> =>
+  expectStatus(await server.get('/api/v2/organizations/acme/audit-trail?page[size]=100'), 200).body.data.toReversed();
+
+describe('a checkpoint', () => {
+  it('is signed by the first of the verifier keys, and cached shortly', async () => {
+    const { headers } = expectStatus(await server.get(`${P}/checkpoint`), 200);
+    expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(headers.get('cache-control')).toBe('private, max-age=5');
+    const { origin, size } = await readCheckpoint();
+    expect(origin).toBe(`${new URL(server.runtime.settings.publicUrl).host}/${id}`);
+    expect(size).toBe((await listEntries()).length);
+  });
+
+  it('is not there before the first one is signed', async () => {
+    await makeOrganization(server, 'young');
+    const young = '/api/v2/organizations/young/audit-trail-log';
+    for (const path of ['checkpoint', 'keys']) expectStatus(await server.get(`${young}/${path}`), 404);
+  });
+});
+
+describe('a tile', () => {
+  it('has the hashes of the leaves in the bundle, and the root of the checkpoint', async () => {
+    const { size, root } = await readCheckpoint();
+    const tile = await readBytes(`tile/0/000.p/${size}`);
+    const bundle = await readBytes(`tile/entries/000.p/${size}`);
+    expect(tile.headers.get('content-type')).toBe('application/octet-stream');
+    expect(tile.headers.get('cache-control')).toBe('private, max-age=31536000, immutable');
+    expect(bundle.bytes.length).toBe(size * 34);
+    const leaves = Array.from({ length: size }, (_, n) => bundle.bytes.subarray(n * 34 + 2, n * 34 + 34));
+    expect(bundle.bytes.readUInt16BE(0)).toBe(32);
+    expect(splitHashes(tile.bytes)).toEqual(leaves.map(hashLeaf));
+    expect(computeTileRoot(tile.bytes)).toEqual(root);
+  });
+
+  it.each([
+    '0/000',
+    '0/000.p/1',
+    '0/000.p/256',
+    '0/000.p/0',
+    '0/0',
+    '0/x000/000',
+    '0/001.p/1',
+    '1/000.p/1',
+    '7/000.p/1',
+    '63/x999/x999/x999/x999/999',
+    '0/999999999999999999',
+    'entries',
+    '0/000.p/3/../4',
+  ])('has no other path: %s', async (path) => {
+    expect((await readBytes(`tile/${path}`)).status).toBe(404);
+  });
+
+  it('is complete after 256 leaves, and partial ones of signed sizes stay', async () => {
+    const { id: large } = await makeOrganization(server, 'large');
+    await waitForTrail(server.store, large);
+    const [{ count } = { count: 0 }] = await server.database.rows<{ count: number }>(
+      sql`select count(*) as count from audit_trail.leaves where organization = ${large}`,
+    );
+    await sign();
+    await insertTestLeaves(server.database, large, [count, 70_000]);
+    for (let round = 0; round < 6; round += 1) await sign();
+    for (const [path, hashes] of [
+      [`0/000.p/${count}`, count],
+      ['0/000', 256],
+      ['0/272', 256],
+      ['0/273.p/112', 112],
+      ['1/000', 256],
+      ['1/001.p/17', 17],
+      ['2/000.p/1', 1],
+    ] as const) {
+      const { status, bytes } = await readBytes(`tile/${path}`, 'large');
+      expect([path, status, bytes.length]).toEqual([path, 200, hashes * 32]);
+    }
+    for (const path of ['0/273', '0/273.p/111', '1/001', '2/000']) {
+      expect([path, (await readBytes(`tile/${path}`, 'large')).status]).toEqual([path, 404]);
+    }
+  });
+});
+
+describe('a proof', () => {
+  it('proves each entry with what opens its leaf', async () => {
+    const entries = await listEntries();
+    const checkpoint = await readCheckpoint();
+    for (const [index, entry] of entries.entries()) {
+      const { text, headers } = expectStatus(await server.get(`${P}/entries/${entry.id}/proof`), 200);
+      expect(headers.get('content-disposition')).toBe(`attachment; filename="${entry.id}.tlog-proof"`);
+      const proof = parseProof(text);
+      const opening = JSON.parse(proof.extra?.toString() ?? '') as {
+        salt: string;
+        commitments: Record<string, string>;
+      };
+      const commitments = Object.fromEntries(
+        Object.entries(opening.commitments).map(([pointer, value]) => [pointer, Buffer.from(value, 'base64')]),
+      );
+      const leaf = computeLeaf({ salt: Buffer.from(opening.salt, 'base64'), entry, commitments });
+      expect(proof.index).toBe(index);
+      const { text: signed } = openNote(proof.checkpoint, await readKeys());
+      expect(parseCheckpoint(signed)).toEqual(checkpoint);
+      expect(verifyInclusion({ ...checkpoint, index, leafHash: hashLeaf(leaf), proof: proof.proof })).toBe(true);
+    }
+  });
+
+  it('waits for the next checkpoint, with which it verifies, and older proofs stay valid', async () => {
+    const [first] = await listEntries();
+    const before = parseProof((await server.get(`${P}/entries/${first?.id}/proof`)).text);
+    await makeWorkspace(server, 'acme', 'late');
+    const entry = (await listEntries()).at(-1);
+    const { headers, body } = expectStatus(await server.get(`${P}/entries/${entry?.id}/proof`), 503);
+    expect(headers.get('retry-after')).toBe('10');
+    expect(body.errors[0].detail).toMatch(/not in a checkpoint yet/);
+    await sign();
+    expectStatus(await server.get(`${P}/entries/${entry?.id}/proof`), 200);
+    expect(openNote(before.checkpoint, await readKeys()).signatures).toHaveLength(1);
+  });
+
+  it('needs only the index once the entry and its leaf are deleted, and then opens nothing', async () => {
+    const { size } = await readCheckpoint();
+    const byIndex = parseProof(expectStatus(await server.get(`${P}/entries/0/proof`), 200).text);
+    expect(byIndex.extra).not.toBeNull();
+    const [first] = await listEntries();
+    const path = `${P}/entries/${first?.id}/proof`;
+    const { text } = expectStatus(await server.get(path), 200);
+    await tamper(server.database, sql`delete from views.audit_trail_entries where id = ${first?.id ?? ''}::uuid`);
+    expectStatus(await server.get(path), 404);
+    const later = parseProof(expectStatus(await server.get(`${P}/entries/0/proof`), 200).text);
+    expect(later).toEqual({ ...parseProof(text), extra: null });
+    for (const key of [`${size}`, '00', '-1', '1.5', 'x', '9007199254740993']) {
+      expectStatus(await server.get(`${P}/entries/${key}/proof`), 404);
+    }
+  });
+});

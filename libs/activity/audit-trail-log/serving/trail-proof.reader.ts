@@ -1,0 +1,73 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Clock, notFound, unavailable } from '#platform/kernel';
+import {
+  ENTRY_VISIBILITY,
+  findRetainedEntry,
+  findTrailLog,
+  openEntries,
+  waitForTrail,
+  type EntryVisibility,
+  type OpenedEntry,
+  type TrailLog,
+} from '#activity/audit-trail';
+import { formatProof, proveInclusion } from '#packages/trail-verifier';
+import { EventStore } from '#storage/event-store';
+import { computeWithTiles } from '../tiles/tiles.reader.js';
+import { findNewestCheckpoint } from './trail-logs.queries.js';
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const INDEX = /^(?:0|[1-9]\d{0,14})$/;
+/** A checkpoint follows an entry within this time. */
+const RETRY_SECONDS = 10;
+
+/** Proves that an entry is in the log of its trail. */
+@Injectable()
+export class TrailProofReader {
+  constructor(
+    private readonly store: EventStore,
+    private readonly clock: Clock,
+    @Inject(ENTRY_VISIBILITY) private readonly visibility: EntryVisibility,
+  ) {}
+
+  /**
+   * Returns the proof of an entry, named by its id or by its index in the log. After the retention of an entry has ended, only
+   * its index finds it, and the proof contains nothing that opens its leaf.
+   */
+  async read(organization: string, key: string): Promise<string> {
+    const isIndex = INDEX.test(key);
+    if (!isIndex && !UUID.test(key)) throw notFound();
+    await waitForTrail(this.store, organization);
+    const log = await findTrailLog(this.store, organization);
+    if (!log) throw notFound();
+    const opened = await this.open(log, isIndex ? { ordinal: log.firstOrdinal + Number(key) } : { id: key });
+    const index = opened?.index ?? (isIndex ? Number(key) : null);
+    if (index === null || index >= log.leaves) throw notFound();
+    return this.prove(log, index, opened && formatOpening(opened));
+  }
+
+  private async prove({ organization }: TrailLog, index: number, extra: Buffer | null): Promise<string> {
+    const { database } = this.store;
+    const checkpoint = await findNewestCheckpoint(database, organization);
+    if (!checkpoint || index >= checkpoint.size) {
+      throw unavailable('The entry is not in a checkpoint yet. Please try again.', RETRY_SECONDS);
+    }
+    const { size, note } = checkpoint;
+    const proof = await computeWithTiles(database, organization, (source) => proveInclusion(index, size, source));
+    return formatProof({ index, proof, checkpoint: note, extra });
+  }
+
+  private async open(log: TrailLog, key: { readonly id: string } | { readonly ordinal: number }) {
+    const entry = await findRetainedEntry(this.store.database, log.organization, key, this.clock.now());
+    if (!entry) return null;
+    return (await openEntries(this.store, log, [entry], this.visibility))[0] ?? null;
+  }
+}
+
+/** Returns what computes the leaf from the entry. */
+const formatOpening = ({ salt, commitments, salts }: OpenedEntry): Buffer =>
+  Buffer.from(
+    JSON.stringify({ salt: salt.toString('base64'), commitments: toBase64(commitments), salts: toBase64(salts) }),
+  );
+
+const toBase64 = (values: Readonly<Record<string, Buffer>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(values).map(([pointer, value]) => [pointer, value.toString('base64')]));

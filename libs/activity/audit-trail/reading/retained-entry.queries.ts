@@ -1,0 +1,29 @@
+import { sql } from '#platform/kernel';
+import type { Database } from '#platform/postgres';
+import { selectFirstOrdinal } from '../blocks/ordinals.queries.js';
+import { selectKeptFrom } from '../settings/entry-retention.queries.js';
+import { ENTRY_COLUMNS, toTrailEntry, type EntryRow } from '../writing/stored-entry.js';
+import type { NumberedEntry } from '../writing/trail.js';
+
+/**
+ * Returns the entry with this id, or with this ordinal, as it is stored. Returns null if there is none, or if its retention
+ * has ended.
+ */
+export const findRetainedEntry = async (
+  database: Database,
+  organization: string,
+  key: { readonly id: string } | { readonly ordinal: number },
+  now: Date,
+): Promise<NumberedEntry | null> => {
+  const isWanted = 'id' in key ? sql`e.id = ${key.id}::uuid` : sql`e.ordinal = ${key.ordinal}`;
+  const row = await database.row<EntryRow>(sql`
+    with kept as (
+      select ${selectFirstOrdinal('>=', selectKeptFrom(now))} as retained
+        from audit_trails t
+        left join audit_trail_settings s on s.organization = t.organization
+       where t.organization = ${organization} and t.open)
+    select ${ENTRY_COLUMNS}
+      from kept join audit_trail_entries e on e.organization = ${organization} and e.ordinal >= kept.retained
+     where ${isWanted}`);
+  return row ? { ordinal: row.ordinal, entry: toTrailEntry(row) } : null;
+};

@@ -1,0 +1,37 @@
+import type { MatrixRow, MatrixTarget } from '../matrix.js';
+import { organization, site } from '../targets.js';
+
+const actions: readonly MatrixRow[] = (['rotate', 'trim'] as const).map((action) => ({
+  route: `POST /admin/audit-trail-log-settings/actions/${action}-key`,
+  about: site,
+  demands: ['manage-site'],
+  status: 204,
+  trail: [`audit_trail_log_key ${action}`],
+  fresh: true,
+  // There is an earlier key to delete.
+  before: async ({ world }) =>
+    action === 'trim' && [
+      await world.server.post('/api/v2/admin/audit-trail-log-settings/actions/rotate-key'),
+      await world.server.post('/api/v2/admin/audit-trail-log-settings/actions/rotate-key'),
+    ],
+}));
+
+const tile: MatrixTarget = {
+  ...organization,
+  params: (_, { acme, resources }) => ({ organization: acme.name, '*': resources.trailTile }),
+};
+
+const entry: MatrixTarget = {
+  ...organization,
+  params: (_, { acme, resources }) => ({ organization: acme.name, entry: resources.auditEntry }),
+};
+
+const P = 'GET /organizations/:organization/audit-trail-log';
+
+export const auditTrailLogRows: readonly MatrixRow[] = [
+  ...actions,
+  { route: `${P}/checkpoint`, about: organization, demands: ['read-audit-trail'], status: 200 },
+  { route: `${P}/keys`, about: organization, demands: ['read-audit-trail'], status: 200 },
+  { route: `${P}/tile/*`, about: tile, demands: ['read-audit-trail'], status: 200 },
+  { route: `${P}/entries/:entry/proof`, about: entry, demands: ['read-audit-trail'], status: 200 },
+];
