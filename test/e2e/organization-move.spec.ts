@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createArchive, openArchive, ORGANIZATION_EXPORT, type BackupControl } from '#operations/backup';
+import { createLogStartsJob } from '#activity/audit-trail';
+import { RandomIds } from '#platform/host';
 import { FolderBlobs, type BlobStore } from '#storage/blob-store';
 import { FollowerRunner, listViews } from '#storage/event-store';
 import { sql, type RecordedEvent } from '#platform/kernel';
@@ -45,6 +47,7 @@ import {
   type SeededMember,
   type SeededOrganization,
 } from '../support/seeds.js';
+import { runJobOnce } from '../support/scheduled-jobs.js';
 import { startTestServer, type ApiTestClient, type TestServer } from '../support/server.js';
 import { TOPIC_SETTINGS } from '../support/kafka/index.js';
 import { quiet } from '../support/silent-logger.js';
@@ -525,6 +528,20 @@ describe('an imported organization', () => {
     expect(published.find(({ type, stream }) => type === 'UserCreated' && stream === ada.id)?.data).toMatchObject({
       username: 'ada',
     });
+  });
+
+  it('gets a new log of its audit trail, which begins after the events of the other site', async () => {
+    await waitForFollowers(target.store, 'audit_trail');
+    const listLeaves = () =>
+      target.database.rows<{ index: number; action: string }>(sql`
+        select index, action from audit_trail.leaves l join audit_trail_entries e using (id, organization)
+         where organization = ${acme.id} order by index`);
+    expect(await listLeaves()).toEqual([]);
+    const job = createLogStartsJob(target.store, new RandomIds());
+    expect(await runJobOnce(job)).toBe(1);
+    await waitForFollowers(target.store, 'audit_trail');
+    expect(await listLeaves()).toEqual([{ index: 0, action: 'start' }]);
+    expect(await runJobOnce(job)).toBe(0);
   });
 
   it('is forgotten with its people: texts of a forgotten member become unreadable', async () => {

@@ -1,14 +1,19 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql, type Sql } from '#platform/kernel';
+import { canonicalize } from '#packages/trail-verifier';
+import { RandomIds } from '#platform/host';
 import type { DatabaseSession } from '#platform/postgres';
 import { EVENT_CONTEXT, listViews, rebuildView, verifyView, type RebuildableView } from '#storage/event-store';
 import { act, createAuditedOrganization } from '../../../../test/support/audited-organization.js';
 import { waitForFollowers } from '../../../../test/support/event-log.js';
 import { makeOrganization, makeWorkspace } from '../../../../test/support/seeds.js';
+import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
 import { createAuditTrailDefinition } from '../audit-trail.module.js';
+import { createLogStartsJob } from '../log/log-starts.job.js';
 import { listStoredEntries, readLines, readTrail } from '../spec.js';
 
 const statementsOf = (text: string): readonly Sql[] =>
@@ -108,5 +113,50 @@ describe('an audit trail of the first version', () => {
     expect(await read()).toEqual(upgrading);
     expect(await listIndexes(session)).toEqual(indexes);
     expect(await verifyView(server.store, view, new Date())).toEqual([]);
+  });
+
+  it('gets a log whose first entry has the number and the digest of the older entries', async () => {
+    await server.database.rows(sql`update event_store.view_versions set version = 3 where view = 'audit_trail'`);
+    const { id, workspace, token } = await createAuditedOrganization(server, 'smithy');
+    await waitForFollowers(server.store, 'audit_trail');
+    const job = createLogStartsJob(server.store, new RandomIds());
+    // A process of an earlier version may still write entries.
+    expect(await runJobOnce(job)).toBe(0);
+    await server.database.rows(sql`update event_store.view_versions set version = 4 where view = 'audit_trail'`);
+    const older = await readLines(server, token);
+    // All three organizations of this file.
+    expect(await Promise.all([runJobOnce(job), runJobOnce(job)]).then(([a, b]) => a + b)).toBe(3);
+    await act(server, workspace, 'lock');
+    const entries = await readLines(server, token);
+    const masked = older.map((entry) => {
+      const meta = entry.resource.meta && 'user' in entry.resource.meta ? { user: null } : {};
+      return canonicalize({
+        ...entry,
+        auth: { ...entry.auth, description: null },
+        request: { ...entry.request, address: null, user_agent: null },
+        resource: { ...entry.resource, meta: entry.resource.meta && { ...entry.resource.meta, ...meta } },
+      });
+    });
+    const [start, lock] = entries.slice(older.length);
+    expect(start?.resource).toEqual({
+      id,
+      type: 'audit_trail_log',
+      action: 'start',
+      meta: {
+        older_entries: older.length,
+        last_older_entry: older.at(-1)?.id,
+        older_digest: createHash('sha256')
+          .update(masked.map((line) => `${line}\n`).join(''))
+          .digest('base64'),
+        former_origin: null,
+        former_checkpoint: null,
+      },
+    });
+    const leaves = await server.database.rows<{ id: string }>(
+      sql`select id from audit_trail.leaves where organization = ${id} order by index`,
+    );
+    expect(leaves.map((leaf) => leaf.id)).toEqual([start?.id, lock?.id]);
+    expect(await verifyView(server.store, view, new Date())).toEqual([]);
+    expect(await runJobOnce(job)).toBe(0);
   });
 });
