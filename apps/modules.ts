@@ -8,6 +8,7 @@ import {
 import {
   auditTrailLogDefinition,
   auditTrailLogEventsDefinition,
+  createLeafPruningJob,
   createTrailCheckpointJob,
 } from '#activity/audit-trail-log';
 import { backupDefinition, createDeferredDeletionsJob, DeferringBlobs } from '#operations/backup';
@@ -215,6 +216,7 @@ export const createScheduledJobs = (
     createPruningJob(store.database, clock),
     createLogStartsJob(store, ids),
     createTrailCheckpointJob(dependencies, settings),
+    createLeafPruningJob(store.database),
     ...createRetentionJobs(dependencies, settings),
     ...createFileJobs(dependencies, settings),
     createEndedSessionsJob({ store, clock, ids, idleMinutes }),

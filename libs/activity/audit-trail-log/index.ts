@@ -5,4 +5,5 @@ export {
 } from './audit-trail-log.module.js';
 export { createTrailCheckpointJob } from './checkpoints/checkpoints.job.js';
 export { PUBLISHED_CHECKPOINT_FILES } from './checkpoints/published-checkpoints.files.js';
+export { createLeafPruningJob } from './retention/leaf-pruning.job.js';
 export { verifyTrailLogs, type LogDifference } from './verification/trail-log.verifier.js';

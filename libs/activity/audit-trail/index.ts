@@ -5,3 +5,4 @@ export { findRetainedEntry } from './reading/retained-entry.queries.js';
 export { waitForTrail } from './wait-for-trail.queries.js';
 export { ENTRY_VISIBILITY, type EntryVisibility, type TrailEntry } from './writing/trail-entry.js';
 export { findTrailLog, openEntries, type OpenedEntry, type TrailLog } from './log/opened-entries.reader.js';
+export { deleteLeaves, selectLeafBounds } from './log/trail-logs.queries.js';

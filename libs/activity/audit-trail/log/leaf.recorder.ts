@@ -17,6 +17,7 @@ import {
   LOG_SECRETS_PURPOSE,
   selectFirstStarts,
   selectLeaves,
+  selectPruned,
   SELECT_SURPLUS_LEAF,
   type IndexedLeaf,
   type LeafSpan,
@@ -107,7 +108,10 @@ export class LeafRecorder {
       const leaf = stored.get(toKey(log.organization, index));
       const computed = log.secret.computeLeaf(findCommittedValues(entry, opener), leaf?.commitments);
       const difference = describeLeafDifference({ ...log, index }, computed, leaf);
-      if (difference !== null) throw new DurableRowError(difference);
+      if (difference === null) continue;
+      // The leaf can have been pruned since its log was read.
+      const [state] = leaf ? [] : await session.run<{ pruned: number }>(selectPruned(log.organization));
+      if (index >= (state?.pruned ?? 0)) throw new DurableRowError(difference);
     }
   }
 

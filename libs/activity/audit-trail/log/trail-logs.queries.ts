@@ -75,6 +75,27 @@ export const SELECT_SURPLUS_LEAF = sql`
                              and v.index = coalesce(t.length, 0) - l.first_ordinal + 1
    order by v.organization limit 1`;
 
+/**
+ * Selects the logs with leaves whose entries were pruned: `first` is the index of the first leaf, `end` that of the first
+ * entry that is stored. The newest expired entry is always stored.
+ */
+export const selectLeafBounds = (): Sql => sql`
+  select l.organization, l.pruned as first, stored.ordinal - l.first_ordinal as "end"
+    from audit_trail.logs l
+    cross join lateral (
+      select ordinal from audit_trail_entries e where e.organization = l.organization
+       order by ordinal limit 1) stored
+   where stored.ordinal - l.first_ordinal > l.pruned`;
+
+/** Deletes the first leaves of a log: from the first one, up to `end`. */
+export const deleteLeaves = (organization: string, first: number, end: number): readonly Sql[] => [
+  sql`update audit_trail.logs set pruned = ${end} where organization = ${organization} and pruned = ${first}`,
+  sql`delete from audit_trail.leaves where organization = ${organization} and index >= ${first} and index < ${end}`,
+];
+
+export const selectPruned = (organization: string): Sql => sql`
+  select pruned from audit_trail.logs where organization = ${organization}`;
+
 /** Deletes what a restore leaves out: leaves of events that are not in the log, and logs whose first event is not. */
 export const TRIM_LEAVES = sql`
   delete from audit_trail.leaves l where not exists (select from event_store.events e where e.id = l.id)`;
