@@ -12581,6 +12581,22 @@ export interface components {
         'target-addrs': string[];
         /** @example 1.13.0 */
         'terraform-version': string;
+        /** @description The archives that administrators of the site have set for the version. If there are any, the executor takes the program from the one for its platform and checks the SHA-256 checksum. */
+        'terraform-version-archives': {
+          /** @example https://tools.example.com/terraform_1.13.0_linux_amd64.zip */
+          url: string;
+          /** @example c6e5df76ba4d8e0b… */
+          sha: string;
+          /** @example linux */
+          os: string;
+          /** @example amd64 */
+          arch: string;
+        }[];
+        /**
+         * @description A text with which the log of the plan begins.
+         * @example Version 1.13.0 is deprecated on this site: it has a known weakness.
+         */
+        'terraform-version-warning': string | null;
         /**
          * @description The seconds that the phase may take.
          * @example 7200

@@ -24,6 +24,10 @@ export const phaseJob = z.object({
   'terraform-version': z.string(),
   // Servers of the previous release send none.
   'iac-tool': z.enum(['terraform', 'tofu']).default('terraform'),
+  'terraform-version-archives': z
+    .array(z.object({ url: z.string(), sha: z.string(), os: z.string(), arch: z.string() }))
+    .default([]),
+  'terraform-version-warning': z.string().nullish(),
   'working-directory': z.string().nullable(),
   'is-destroy': flag,
   refresh: z

@@ -27,8 +27,8 @@ const restorePlan = async ({ api, job, folder, stop, maxBytes }: PhaseContext): 
   return parseRunRecord(content);
 };
 
-const findPlannedTool = async ({ tools }: PhaseContext, { tool: name, version }: RunRecord): Promise<IacTool> => {
-  const tool = await tools.find(name, version);
+const findPlannedTool = async ({ job, tools }: PhaseContext, { tool: name, version }: RunRecord): Promise<IacTool> => {
+  const tool = await tools.find(name, version, job['terraform-version-archives']);
   if (tool.version === version) return tool;
   throw new RunError(`The plan was made with ${name} ${version}, but this executor has ${tool.version}.`);
 };

@@ -115,7 +115,9 @@ const toReport = ({ counts, hasChanges }: ReadPlan): PhaseEnd => ({
 export const executePlan = async (context: PhaseContext): Promise<PhaseEnd> => {
   const { job, folder, log, claimed, tools } = context;
   await downloadConfiguration(context);
-  const tool = await tools.find(chooseTool(job), job['terraform-version']);
+  const tool = await tools.find(chooseTool(job), job['terraform-version'], job['terraform-version-archives']);
+  const warning = job['terraform-version-warning'];
+  if (warning) log.writeLines(`Warning: ${warning}`);
   log.writeLines(`${tool.name === 'tofu' ? 'OpenTofu' : 'Terraform'} v${tool.version}`, `on ${getReleasePlatform()}`);
   const prepared = await prepareTool(context, tool, job.variables);
   const { runner, environment, variableOptions, sandboxed, workingDirectory } = prepared;

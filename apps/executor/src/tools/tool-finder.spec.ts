@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ZipFile } from 'yazl';
 import type { ToolName } from './tool-choice.js';
 import { ToolFinder } from './tool-finder.js';
-import { findChecksum, getReleasePlatform } from './tool-release.js';
+import { findChecksum, getReleasePlatform, type ToolArchive } from './tool-release.js';
 
 const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined };
 
@@ -160,6 +160,54 @@ describe('the program of a run', () => {
     await writeFile(file, '#!/bin/sh\nexit 1\n');
     await createFinder().find('terraform', '1.8.5');
     expect(await readFile(file, 'utf8')).toBe(program('1.8.5'));
+  });
+});
+
+describe('the program of a version for which the site has archives', () => {
+  let server: Server;
+  let content: Buffer;
+
+  beforeEach(async () => {
+    const zip = new ZipFile();
+    zip.addBuffer(Buffer.from(program('1.9.5')), 'terraform', { mode: 0o755 });
+    zip.end();
+    content = await buffer(zip.outputStream);
+    server = http.createServer((_, response) => response.end(content));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  });
+
+  afterEach(() => new Promise((resolve) => server.close(resolve)));
+
+  const toArchive = (change: Partial<ToolArchive> = {}): ToolArchive => {
+    const [os = '', arch = ''] = getReleasePlatform().split('_');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/terraform.zip`;
+    return { url, sha: createHash('sha256').update(content).digest('hex'), os, arch, ...change };
+  };
+
+  it('is the one of the archive, also if the path has the version', async () => {
+    await install('terraform', '1.9.5');
+    const archives = [toArchive({ os: 'plan9', url: 'http://127.0.0.1:1/none' }), toArchive()];
+    const tool = await createFinder().find('terraform', '1.9.5', archives);
+    expect(tool.path).toBe(join(folder, 'tools/terraform', `1.9.5-${archives[1]?.sha}`, 'terraform'));
+    await new Promise((resolve) => server.close(resolve));
+    expect(await createFinder().find('terraform', '1.9.5', archives)).toEqual(tool);
+  });
+
+  it('may have a version without the suffix of the site', async () => {
+    expect(await createFinder().find('terraform', '1.9.5-acme.1', [toArchive()])).toMatchObject({ version: '1.9.5' });
+  });
+
+  it.each([
+    ['1.9.5', { sha: 'f'.repeat(64) }, 'but must have ffff'],
+    ['1.9.5', { os: 'plan9' }, 'but none for '],
+    ['1.9.6', {}, 'has got version 1.9.5 instead of terraform 1.9.6'],
+  ])('is refused for %s with %j, and nothing stays', async (version, change, message) => {
+    await expect(createFinder().find('terraform', version, [toArchive(change)])).rejects.toThrow(message);
+    expect(await readdir(join(folder, 'tools/terraform')).catch(() => [])).toEqual([]);
+  });
+
+  it('is never the other tool', async () => {
+    await expect(createFinder().find('tofu', '1.9.5', [toArchive()])).rejects.toThrow('the archive has no file tofu');
   });
 });
 

@@ -1,13 +1,21 @@
 import { execFile } from 'node:child_process';
 import { access, constants, realpath, rm, stat, utimes } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { prerelease, rsort, satisfies, valid } from 'semver';
+import { prerelease, rsort, satisfies, SemVer, valid } from 'semver';
 import { z } from 'zod';
 import { getErrorCode, type Logger } from '#platform/kernel';
 import { RunError } from '../executor-error.js';
 import { TOOL_NAMES, TOOL_VARIABLE, type ToolName } from './tool-choice.js';
-import { downloadRelease, listMirrorVersions, MissingReleaseError, readFolderNames } from './tool-release.js';
+import {
+  downloadArchivedTool,
+  downloadRelease,
+  getReleasePlatform,
+  listMirrorVersions,
+  MissingReleaseError,
+  readFolderNames,
+  type ToolArchive,
+} from './tool-release.js';
 
 const VERSION_TIMEOUT_MS = 30_000;
 /** Downloaded versions of a tool that stay. Each has about 100 MB. */
@@ -61,6 +69,10 @@ const isStable = (version: string): boolean => valid(version) !== null && prerel
 
 const findNewest = (versions: readonly string[]): string | null => rsort(versions.filter(isStable))[0] ?? null;
 
+/** Whether a program is the version. Names of builds of a site, such as 1.9.5-acme.1, may add a suffix to what the program reports. */
+const isBuildOf = (actual: string, version: string): boolean =>
+  actual === version || (prerelease(version) !== null && new SemVer(version).compareMain(actual) === 0);
+
 type ToolFinderOptions = {
   /** The folder of downloaded programs. */
   readonly folder: string;
@@ -76,8 +88,12 @@ export class ToolFinder {
 
   constructor(private readonly options: ToolFinderOptions) {}
 
-  /** Rejects with a `RunError` if the tool cannot be had in the version. `latest` is what is there. */
-  async find(name: ToolName, version: string): Promise<IacTool> {
+  /**
+   * Rejects with a `RunError` if the tool cannot be had in the version. `latest` is what is there. If administrators of the site
+   * have set archives for the version, only these count: a program on the path or on the mirror may be another build.
+   */
+  async find(name: ToolName, version: string, archives: readonly ToolArchive[] = []): Promise<IacTool> {
+    if (archives.length > 0) return this.downloadFrom(name, version, archives);
     const installed = await findInstalled(name);
     if (version === 'latest') return installed ?? (await this.findLatest(name));
     if (installed && satisfies(installed.version, version, { includePrerelease: true })) return installed;
@@ -107,34 +123,73 @@ export class ToolFinder {
     );
   }
 
-  /** Runs that start at the same time share a download. */
   private download(name: ToolName, version: string): Promise<IacTool> {
-    const key = `${name} ${version}`;
-    const running = this.downloads.get(key);
-    if (running) return running;
-    const download = this.downloadOnce(name, version).finally(() => this.downloads.delete(key));
-    this.downloads.set(key, download);
-    return download;
+    const { folder, mirror } = this.options;
+    return this.share({ name, version, path: join(folder, name, version, name) }, mirror, async (target) => {
+      try {
+        await downloadRelease({ mirror, name, version }, target);
+      } catch (error) {
+        throw new RunError(await this.describeFailure(name, version, error));
+      }
+    });
   }
 
-  private async downloadOnce(name: ToolName, version: string): Promise<IacTool> {
-    const { folder, mirror, logger, now } = this.options;
-    const target = join(folder, name, version);
-    const tool: IacTool = { name, version, path: join(target, name) };
-    if ((await readVersion(tool.path)) === version) {
+  /** The folder has the name of the checksum, so that another archive for the same version is downloaded again. */
+  private downloadFrom(name: ToolName, version: string, archives: readonly ToolArchive[]): Promise<IacTool> {
+    const platform = getReleasePlatform();
+    const archive = archives.find(({ os, arch }) => `${os}_${arch}` === platform);
+    if (!archive)
+      throw new RunError(
+        `The administrators of the site have set archives for version ${version}, but none for ${platform}. Choose another version ` +
+          'in the settings of the workspace, or let them add one.',
+      );
+    const path = join(this.options.folder, name, `${version}-${archive.sha}`, name);
+    return this.share({ name, version, path }, archive.url, async (target) => {
+      try {
+        await downloadArchivedTool(archive, name, target);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new RunError(
+          `The executor cannot get ${name} ${version}: ${reason}. Administrators of the site have set this archive for the version.`,
+        );
+      }
+    });
+  }
+
+  /** Runs that start at the same time share a download. */
+  private share(tool: IacTool, source: string, download: (folder: string) => Promise<void>): Promise<IacTool> {
+    const running = this.downloads.get(tool.path);
+    if (running) return running;
+    const shared = this.downloadOnce(tool, source, download).finally(() => this.downloads.delete(tool.path));
+    this.downloads.set(tool.path, shared);
+    return shared;
+  }
+
+  private async downloadOnce(
+    tool: IacTool,
+    source: string,
+    download: (folder: string) => Promise<void>,
+  ): Promise<IacTool> {
+    const { logger, now } = this.options;
+    const { name, version, path } = tool;
+    const target = dirname(path);
+    const present = await readVersion(path);
+    if (present !== null && isBuildOf(present, version)) {
       await utimes(target, now(), now());
-      return tool;
+      return { ...tool, version: present };
     }
-    try {
-      await downloadRelease({ mirror, name, version }, target);
-    } catch (error) {
-      throw new RunError(await this.describeFailure(name, version, error));
+    await download(target);
+    const actual = await readVersion(path);
+    if (actual === null || !isBuildOf(actual, version)) {
+      await rm(target, { recursive: true, force: true });
+      const found = actual === null ? 'a program that does not run here' : `version ${actual}`;
+      throw new RunError(`The executor has got ${found} instead of ${name} ${version} from ${source}.`);
     }
-    logger.info({ name, version, mirror }, 'tool downloaded');
-    await this.removeUnused(name, version).catch((error: unknown) =>
+    logger.info({ name, version, source }, 'tool downloaded');
+    await this.removeUnused(tool).catch((error: unknown) =>
       logger.warn({ err: error }, 'unused versions of a tool are not removed'),
     );
-    return tool;
+    return { ...tool, version: actual };
   }
 
   private async describeFailure(name: ToolName, version: string, error: unknown): Promise<string> {
@@ -151,9 +206,11 @@ export class ToolFinder {
   }
 
   /** Removes downloads that were used least recently. Another executor with the same folder may do the same. */
-  private async removeUnused(name: ToolName, version: string): Promise<void> {
+  private async removeUnused({ name, path }: IacTool): Promise<void> {
     const { folder, logger, now } = this.options;
-    const others = (await readFolderNames(join(folder, name))).filter((one) => valid(one) === one && one !== version);
+    const present = basename(dirname(path));
+    // Folders of downloads in progress have names that are no versions.
+    const others = (await readFolderNames(join(folder, name))).filter((one) => valid(one) === one && one !== present);
     const used = await Promise.all(
       others.map(async (one) => ({ one, usedAt: await readUse(join(folder, name, one)) })),
     );

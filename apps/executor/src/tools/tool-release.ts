@@ -39,10 +39,7 @@ const openFile = (path: string): Promise<Readable> =>
     );
   });
 
-/** Opens a file of a mirror, which is a folder or the URL of a server. */
-const openMirrorFile = async (mirror: string, path: string): Promise<Readable> => {
-  if (!isUrl(mirror)) return openFile(join(mirror, path));
-  const url = `${mirror.replace(/\/$/, '')}/${path}`;
+const openUrl = async (url: string): Promise<Readable> => {
   const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error: unknown) => {
     const { cause } = error as { readonly cause?: unknown };
     throw new Error(`${url} cannot be reached: ${cause instanceof Error ? cause.message : String(error)}`);
@@ -51,6 +48,10 @@ const openMirrorFile = async (mirror: string, path: string): Promise<Readable> =
   if (!response.ok || response.body === null) throw new Error(`${url} answers ${response.status}`);
   return Readable.fromWeb(response.body);
 };
+
+/** Opens a file of a mirror, which is a folder or the URL of a server. */
+const openMirrorFile = (mirror: string, path: string): Promise<Readable> =>
+  isUrl(mirror) ? openUrl(`${mirror.replace(/\/$/, '')}/${path}`) : openFile(join(mirror, path));
 
 /** Passes on content, and fails above the limit. */
 const limitBytes = (maxBytes: number, what: string): Transform => {
@@ -78,7 +79,8 @@ const readText = async (mirror: string, path: string): Promise<string> => {
   return Buffer.concat(chunks).toString();
 };
 
-const downloadArchive = async (mirror: string, path: string, target: string): Promise<string> => {
+/** Stores an archive. Resolves to its checksum. */
+const storeArchive = async (content: Readable, name: string, target: string): Promise<string> => {
   const hash = createHash('sha256');
   const update = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -87,7 +89,7 @@ const downloadArchive = async (mirror: string, path: string, target: string): Pr
     },
   });
   const file = createWriteStream(target, { flags: 'wx', mode: 0o600 });
-  await pipeline(await openMirrorFile(mirror, path), limitBytes(MAX_ARCHIVE_BYTES, path), update, file);
+  await pipeline(content, limitBytes(MAX_ARCHIVE_BYTES, name), update, file);
   return hash.digest('hex');
 };
 
@@ -123,21 +125,29 @@ const downloadInto = async (release: Release, folder: string): Promise<void> => 
   const checksum = findChecksum(await readText(root, `${path}/${tool}_${version}_SHA256SUMS`), name);
   if (checksum === null) throw new MissingReleaseError(`${tool} ${version} has no release for ${getReleasePlatform()}`);
   const archive = join(folder, name);
-  const actual = await downloadArchive(root, `${path}/${name}`, archive);
+  const actual = await storeArchive(await openMirrorFile(root, `${path}/${name}`), name, archive);
   if (actual !== checksum) throw new Error(`${name} has the checksum ${actual}, but its release names ${checksum}`);
   await unpackProgram(archive, tool, join(folder, tool));
   await rm(archive);
 };
 
-/**
- * Downloads a tool from a mirror with the layout of releases.hashicorp.com, checks its checksum, and unpacks it into the folder.
- * The folder appears when it is complete, so that several executors can share it.
- */
-export const downloadRelease = async (release: Release, folder: string): Promise<void> => {
+/** An archive that administrators of the site have set for a version. `sha` is its SHA-256. */
+export type ToolArchive = { readonly url: string; readonly sha: string; readonly os: string; readonly arch: string };
+
+const downloadArchiveInto = async ({ url, sha }: ToolArchive, name: ToolName, folder: string): Promise<void> => {
+  const archive = join(folder, 'archive.zip');
+  const actual = await storeArchive(await openUrl(url), url, archive);
+  if (actual !== sha) throw new Error(`${url} has the checksum ${actual}, but must have ${sha}`);
+  await unpackProgram(archive, name, join(folder, name));
+  await rm(archive);
+};
+
+/** Fills a folder, which appears when it is complete, so that several executors can share it. */
+const fillFolder = async (folder: string, fill: (draft: string) => Promise<void>): Promise<void> => {
   const draft = `${folder}.${process.pid}-${Date.now()}`;
   await mkdir(draft, { recursive: true });
   try {
-    await downloadInto(release, draft);
+    await fill(draft);
     // What is there is incomplete, because its program does not run.
     await rm(folder, { recursive: true, force: true });
     await rename(draft, folder).catch((error: unknown) => {
@@ -148,6 +158,14 @@ export const downloadRelease = async (release: Release, folder: string): Promise
     await rm(draft, { recursive: true, force: true });
   }
 };
+
+/** Downloads a tool from a mirror with the layout of releases.hashicorp.com, checks its checksum, and unpacks it into the folder. */
+export const downloadRelease = (release: Release, folder: string): Promise<void> =>
+  fillFolder(folder, (draft) => downloadInto(release, draft));
+
+/** Downloads a tool from an archive that administrators of the site have set, checks its checksum, and unpacks it into the folder. */
+export const downloadArchivedTool = (archive: ToolArchive, name: ToolName, folder: string): Promise<void> =>
+  fillFolder(folder, (draft) => downloadArchiveInto(archive, name, draft));
 
 /** Resolves to the names in a folder; to none if it does not exist. */
 export const readFolderNames = (folder: string): Promise<readonly string[]> =>

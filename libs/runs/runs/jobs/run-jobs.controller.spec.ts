@@ -11,6 +11,7 @@ import {
   makeAgentToken,
   makeConfigurationVersion,
   makeRun,
+  makeToolVersion,
   makeWorkspace,
   reportBody,
   resource,
@@ -62,9 +63,12 @@ const valuesOf = (list: readonly { key: string; value: string }[]): Readonly<Rec
 
 describe('the job of a plan', () => {
   it('has everything that the executor needs', async () => {
+    const archive = { url: 'https://tools.example.com/terraform.zip', sha: 'a'.repeat(64), os: 'linux', arch: 'arm64' };
+    const deprecated = { deprecated: true, 'deprecated-reason': 'It has a known weakness.' };
+    await makeToolVersion(server, '1.13.0-acme.1', { archs: [archive], ...deprecated });
     const workspace = await makeWorkspace(server, 'acme', 'complete', {
       'working-directory': 'live',
-      'terraform-version': '1.13.0',
+      'terraform-version': '1.13.0-acme.1',
     });
     expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
     const version = await server.post(
@@ -106,7 +110,9 @@ describe('the job of a plan', () => {
       'structured-run-output-enabled': true,
       'target-addrs': ['null_resource.one'],
       'iac-tool': 'terraform',
-      'terraform-version': '1.13.0',
+      'terraform-version': '1.13.0-acme.1',
+      'terraform-version-archives': [archive],
+      'terraform-version-warning': 'Version 1.13.0-acme.1 is deprecated on this site: It has a known weakness.',
       'time-limit-seconds': 7_200,
       variables: [],
       'working-directory': 'live',

@@ -4,6 +4,7 @@ import { RUNS } from '../runs/runs.openapi.js';
 import { jobBody, RunJobsController } from './run-jobs.controller.js';
 
 const addresses = (description: string) => z.array(z.string()).meta({ description, examples: [[]] });
+const [sha, os, arch] = [exampleText('c6e5df76ba4d8e0b…'), exampleText('linux'), exampleText('amd64')];
 const key = exampleText('region');
 const sensitive = z.boolean().meta({ description: 'Whether the executor must hide the value in logs and messages.' });
 
@@ -56,6 +57,24 @@ export const runJobSchema = defineResource({
     'structured-run-output-enabled': z.boolean(),
     'target-addrs': addresses('Addresses of the resources to which the run is limited.'),
     'terraform-version': exampleText('1.13.0'),
+    'terraform-version-archives': z
+      .array(
+        z.strictObject({
+          url: exampleText('https://tools.example.com/terraform_1.13.0_linux_amd64.zip'),
+          sha,
+          os,
+          arch,
+        }),
+      )
+      .meta({
+        description:
+          'The archives that administrators of the site have set for the version. If there are any, the executor takes the program ' +
+          'from the one for its platform and checks the SHA-256 checksum.',
+      }),
+    'terraform-version-warning': exampleText(
+      'Version 1.13.0 is deprecated on this site: it has a known weakness.',
+      'A text with which the log of the plan begins.',
+    ).nullable(),
     'time-limit-seconds': z.int().meta({ description: 'The seconds that the phase may take.', examples: [7_200] }),
     variables: z
       .array(z.strictObject({ key, value: exampleText('"eu-west-1"'), hcl: z.boolean(), sensitive }))

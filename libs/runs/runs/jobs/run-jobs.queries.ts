@@ -5,6 +5,7 @@ import { requireCurrentAccess, type Actor, type PermissionScope } from '#api/acc
 import { selectStoredAttributes } from '#api/json-api';
 import { selectEncryptedSecret } from '#storage/vault';
 import { selectBytesForRun } from '#workspaces/variables';
+import { selectToolVersion, type ToolVersionSettings } from '#workspaces/workspaces';
 import { selectFence } from '../logs/run-logs.queries.js';
 import { RUN_OPTIONS, type RunOptions } from '../runs/run-options.js';
 import { canExecute, RUN_JOINS } from '../runs/runs.queries.js';
@@ -31,6 +32,8 @@ export type RunForJob = PermissionScope & {
   readonly encryptedSshKey: string | null;
   /** Encrypted values of the run's own variables; null if it has none. */
   readonly encryptedVariables: string | null;
+  /** What administrators of the site say about the version of the run; null if nothing. */
+  readonly toolVersion: ToolVersionSettings | null;
   /** Bytes of the variables of the workspace and of the sets that apply to it. */
   readonly variableBytes: number;
 };
@@ -50,6 +53,7 @@ export const loadRunForJob = async (database: Database, actor: Actor, id: string
            w.current_state_version as "stateVersion", ${selectFence('plan')} as "planFence", w.ssh_key as "sshKey",
            ${selectEncryptedSecret(sql.raw('w.ssh_key'))} as "encryptedSshKey",
            ${selectEncryptedSecret(sql.raw('r.id'))} as "encryptedVariables",
+           ${selectToolVersion(sql.raw(`r.options ->> 'terraformVersion'`))} as "toolVersion",
            ${selectBytesForRun(sql.raw('r.workspace'))} as "variableBytes"
       from runs r ${RUN_JOINS} where r.id = ${id} and ${canExecute(actor.id)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();

@@ -6,7 +6,20 @@ import type { ConfigurationLinks } from '../configuration-versions/configuration
 import type { PlanFileLinks } from '../plan-files/plan-files.links.js';
 import { PHASE_SECONDS } from '../runs/phases.js';
 import { buildJobEnvironment } from './run-job.js';
+import type { RunForJob } from './run-jobs.queries.js';
 import type { RunJob } from './run-jobs.service.js';
+
+/** Returns the tool of the run: its version, and what administrators of the site say about the version. */
+const renderTool = ({ options: { terraformVersion: version }, toolVersion }: RunForJob) => {
+  const reason = toolVersion?.deprecatedReason ?? null;
+  const warning = `Version ${version} is deprecated on this site${reason === null ? '' : `: ${reason}`}`;
+  return {
+    'iac-tool': findToolOfVersion(version),
+    'terraform-version': version,
+    'terraform-version-archives': toolVersion?.archs ?? [],
+    'terraform-version-warning': toolVersion?.deprecated ? warning : null,
+  };
+};
 
 /** Renders jobs with the addresses of their files. */
 export class RunJobRenderer {
@@ -31,7 +44,6 @@ export class RunJobRenderer {
         'configuration-version-id': run.configurationVersion,
         environment: buildJobEnvironment(values.environment, { ...names, address: this.publicUrl }),
         fence,
-        'iac-tool': findToolOfVersion(options.terraformVersion),
         'invoke-action-addrs': options.invokeActionAddrs,
         'is-destroy': options.isDestroy,
         'organization-name': organizationName,
@@ -48,7 +60,7 @@ export class RunJobRenderer {
         'state-download-url': stateVersion && `${this.publicUrl}/api/v2/state-versions/${stateVersion}/download`,
         'structured-run-output-enabled': run.structuredRunOutput,
         'target-addrs': options.targetAddrs,
-        'terraform-version': options.terraformVersion,
+        ...renderTool(run),
         'time-limit-seconds': PHASE_SECONDS[phase],
         variables: values.variables,
         'working-directory': run.workingDirectory,

@@ -1,4 +1,4 @@
-import { sql, type Projection, type Timestamp } from '#platform/kernel';
+import { sql, type Projection, type Sql, type Timestamp } from '#platform/kernel';
 import { can, requireCurrentAccess, requirePermission, SITE_SCOPE, verifyCurrentAccess, type Actor } from '#api/access';
 import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
@@ -30,6 +30,10 @@ export const SELECT_SITE_RELEASES = sql.raw(
   `(select coalesce(jsonb_agg(jsonb_build_object('id', t.id, 'version', t.version, 'settings', t.settings)), '[]')
       from tool_versions t)`,
 );
+
+/** What administrators of the site say about a version as a column of a statement; null if nothing. */
+export const selectToolVersion = (version: Sql): Sql =>
+  sql`(select t.settings from tool_versions t where t.version = ${version})`;
 
 const requireSiteAdmin = async (database: Database, actor: Actor): Promise<void> => {
   // The statement that follows checks the access of site administrators.
