@@ -177,6 +177,13 @@ export default {
       },
     },
     {
+      name: 'verifier-stands-alone',
+      comment: 'Auditors install the folder as a package without dependencies.',
+      severity: 'error',
+      from: { path: '^libs/packages/trail-verifier/', pathNot: '\\.spec\\.ts$' },
+      to: { pathNot: '^libs/packages/trail-verifier/', dependencyTypesNot: ['core'] },
+    },
+    {
       name: 'pg-at-the-edge',
       severity: 'error',
       from: {

@@ -31,14 +31,14 @@ const { version } = manifest;
  */
 const epoch = process.env['SOURCE_DATE_EPOCH'] ?? run('git', ['log', '-1', '--format=%ct']).trim();
 
-/** Packs the product or the package for consumers. npm sorts the files and gives them all the same time. */
+/** Packs the product or one of its packages. npm sorts the files and gives them all the same time. */
 const pack = (source: string, folder: string): void => {
   run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], source);
 };
 
-const packConsumer = (folder: string): void => {
-  run('npm', ['run', '--silent', 'build:consumer']);
-  pack(join(ROOT, 'consumer-package'), folder);
+const packPart = (name: string) => (folder: string) => {
+  run('npm', ['run', '--silent', `build:${name}`]);
+  pack(join(ROOT, `${name}-package`), folder);
 };
 
 /** Packs the chart with tar, because helm gives the files the time of the checkout. */
@@ -113,7 +113,8 @@ const buildImage = (folder: string, builder: string): void => {
 
 const PARTS: Readonly<Record<string, (folder: string) => void>> = {
   package: (folder) => pack(ROOT, folder),
-  consumer: packConsumer,
+  consumer: packPart('consumer'),
+  verifier: packPart('verifier'),
   chart: packChart,
   sbom: listComponents,
 };

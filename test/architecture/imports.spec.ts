@@ -187,6 +187,11 @@ const VIOLATIONS: readonly Planted[] = [
     content: `import { z } from 'zod'; export const heavy = z;`,
   },
   {
+    rule: 'verifier-stands-alone',
+    file: 'libs/packages/trail-verifier/heavy.ts',
+    content: `import { z } from 'zod'; export const heavy = z;`,
+  },
+  {
     rule: 'pg-at-the-edge',
     file: 'libs/runs/runs/runs.pool.ts',
     content: `import pg from 'pg'; export const pool = pg.Pool;`,

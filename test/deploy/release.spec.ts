@@ -56,7 +56,7 @@ describe('npm run release', () => {
     expect(await release('unknown', 'windows')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(
-        'usage: release.build.ts FOLDER [package|consumer|chart|sbom|image]…, got windows',
+        'usage: release.build.ts FOLDER [package|consumer|verifier|chart|sbom|image]…, got windows',
       ),
     });
   });
