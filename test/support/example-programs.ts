@@ -13,7 +13,7 @@ const PYTHON = 'examples/python-inventory';
 const GO = 'examples/go-notices';
 
 /** Returns a digest of texts. The name of a cached folder has it, so that a change makes another folder. */
-const digest = (...texts: readonly string[]): string =>
+export const digest = (...texts: readonly string[]): string =>
   createHash('sha256').update(texts.join('\0')).digest('hex').slice(0, 16);
 
 const readSources = (folder: string, files: readonly string[]): Promise<string[]> =>

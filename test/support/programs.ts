@@ -81,6 +81,7 @@ const NEEDS: Readonly<Record<string, readonly ProgramName[]>> = {
   'test/docs/commands.spec.ts': ['curl', 'gpg', 'jq', 'openssl', 'ssh-keygen', 'zip'],
   'test/support/browser.ts': hasNpmChromium() || process.env['CHROMIUM_PATH'] !== undefined ? [] : ['chromium'],
   'test/support/example-programs.ts': ['go', 'python3'],
+  'test/support/foreign-verifiers.ts': ['go'],
   'test/support/java.ts': ['java', 'mvn'],
   'test/support/jest/watchdog.ts': ['ps'],
   'test/support/kafka/index.ts': isInContainers() ? [] : ['java', 'mvn'],
@@ -92,6 +93,7 @@ const NEEDS: Readonly<Record<string, readonly ProgramName[]>> = {
 const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
   'test/deploy/tools.ts': ['test/deploy/install-tools'],
   'test/support/example-programs.ts': ['test/support/install-go'],
+  'test/support/foreign-verifiers.ts': ['test/support/install-go'],
   'test/support/openbao.ts': ['test/support/install-openbao'],
 };
 

@@ -4,6 +4,7 @@ export { VERIFIER_COMMANDS, type VerifierCommand, type VerifierOption } from './
 export { formatCheckpoint, parseCheckpoint, type LogCheckpoint } from './checkpoints.js';
 export { verifyExport, type ExportOptions, type ExportReport } from './export-verification.js';
 export { computeCommitment, computeLeaf, LEAF_FORMAT, type LeafContent } from './leaves.js';
+export { openLog } from './log-readers.js';
 export { readCheckpoint, verifyLog, type LogOptions, type LogReport } from './log-verification.js';
 export {
   computeRoot,
