@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createArchive, openArchive, ORGANIZATION_EXPORT, type BackupControl } from '#operations/backup';
 import { createLogStartsJob } from '#activity/audit-trail';
+import { createTrailCheckpointJob } from '#activity/audit-trail-log';
 import { RandomIds } from '#platform/host';
 import { FolderBlobs, type BlobStore } from '#storage/blob-store';
 import { FollowerRunner, listViews } from '#storage/event-store';
@@ -158,6 +159,8 @@ beforeAll(async () => {
   await makeOrganization(target, 'resident');
   await makeWorkspace(target, 'resident', 'app');
   exported = await newFolder();
+  await waitForFollowers(source.store, 'audit_trail');
+  await runJobOnce(createTrailCheckpointJob(source.runtime, source.runtime.settings));
   await exportTo(exported);
 });
 
@@ -541,6 +544,16 @@ describe('an imported organization', () => {
     expect(await runJobOnce(job)).toBe(1);
     await waitForFollowers(target.store, 'audit_trail');
     expect(await listLeaves()).toEqual([{ index: 0, action: 'start' }]);
+    const former = await source.database.row<{ origin: string; note: string }>(
+      sql`select origin, note from audit_trail.signed_checkpoints where organization = ${acme.id}`,
+    );
+    expect(
+      (await readWholeLog(target.store)).findLast(({ type }) => type === 'AuditTrailLogStarted')?.data,
+    ).toMatchObject({
+      olderEntries: expect.any(Number),
+      formerOrigin: former?.origin,
+      formerCheckpoint: former?.note,
+    });
     expect(await runJobOnce(job)).toBe(0);
   });
 

@@ -6,4 +6,5 @@ export {
 export { createTrailCheckpointJob } from './checkpoints/checkpoints.job.js';
 export { PUBLISHED_CHECKPOINT_FILES } from './checkpoints/published-checkpoints.files.js';
 export { createLeafPruningJob } from './retention/leaf-pruning.job.js';
+export { selectNewestCheckpoint } from './serving/trail-logs.queries.js';
 export { verifyTrailLogs, type LogDifference } from './verification/trail-log.verifier.js';

@@ -75,12 +75,15 @@ export const organizationEvents = {
         live: onOrganization('update-organization')('changed'),
       },
       OrganizationImported: {
+        schemaVersion: 2,
+        upcast: { 1: [{ add: { trailCheckpoint: null } }] },
         schema: z.strictObject({
           archive: z.uuid(),
           source: z.string(),
           position: z.int(),
           exportedAt: z.iso.datetime(),
           events: z.int(),
+          trailCheckpoint: z.string().nullable(),
         }),
         audit: {
           action: 'update',

@@ -81,7 +81,7 @@ type EventSchemas = {
         [key: string]: number;
       };
     };
-    /** cadastre.OrganizationImported.v1 */
+    /** cadastre.OrganizationImported.v2 */
     OrganizationImported: {
       /** Format: uuid */
       archive: string;
@@ -90,6 +90,7 @@ type EventSchemas = {
       /** Format: date-time */
       exportedAt: string;
       events: number;
+      trailCheckpoint: string | null;
     };
     /** cadastre.OrganizationDeleted.v1 */
     OrganizationDeleted: {
@@ -1784,7 +1785,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   OrganizationUpdated: 6,
   OrganizationFeatureSetChanged: 2,
   OrganizationTokenTtlPoliciesChanged: 1,
-  OrganizationImported: 1,
+  OrganizationImported: 2,
   OrganizationDeleted: 1,
   ProjectCreated: 2,
   ProjectUpdated: 2,
@@ -2012,6 +2013,7 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
   },
   OrganizationUpdated: { '1': [], '2': [], '3': [], '4': [], '5': [] },
   OrganizationFeatureSetChanged: { '1': [{ add: { trailBegins: 'with_change' } }] },
+  OrganizationImported: { '1': [{ add: { trailCheckpoint: null } }] },
   ProjectCreated: { '1': [{ to: 'settings', add: { stacksDefaultExecutionMode: null } }] },
   ProjectUpdated: { '1': [] },
   UserUpdated: { '1': [], '2': [] },

@@ -13,13 +13,15 @@ type PublishedCheckpoint = { readonly size: number; readonly note: string };
 export const findNewestCheckpoint = (
   database: Database,
   organization: string,
-): Promise<PublishedCheckpoint | undefined> =>
-  database.row<PublishedCheckpoint>(sql`
-    select size, note from audit_trail.signed_checkpoints
-     where organization = ${organization}
-       and origin = (select origin from audit_trail.log_keys
-                      where organization = ${organization} order by position desc limit 1)
-     order by size desc limit 1`);
+): Promise<PublishedCheckpoint | undefined> => database.row<PublishedCheckpoint>(selectNewestCheckpoint(organization));
+
+/** Selects the newest checkpoint of the log of an organization, as PublishedCheckpoint. */
+export const selectNewestCheckpoint = (organization: string): Sql => sql`
+  select size, note from audit_trail.signed_checkpoints
+   where organization = ${organization}
+     and origin = (select origin from audit_trail.log_keys
+                    where organization = ${organization} order by position desc limit 1)
+   order by size desc limit 1`;
 
 /** Returns the texts of the verifier keys that a log has or had, newest first. */
 export const listVerifierKeys = async (database: Database, organization: string): Promise<readonly string[]> => {

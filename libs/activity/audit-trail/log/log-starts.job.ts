@@ -71,9 +71,21 @@ const describeBeginning = async (store: EventStore, organization: string): Promi
     olderEntries,
     lastOlderEntry: last?.id ?? null,
     olderDigest: digest.digest('base64'),
-    formerOrigin: null,
-    formerCheckpoint: null,
+    ...(await readFormerLog(store, organization)),
   };
+};
+
+/** Returns the origin and the newest checkpoint of the log at the site from which the organization was imported. */
+const readFormerLog = async (
+  { database }: EventStore,
+  organization: string,
+): Promise<Pick<LogBeginning, 'formerOrigin' | 'formerCheckpoint'>> => {
+  const row = await database.row<{ note: string | null }>(sql`
+    select data ->> 'trailCheckpoint' as note from event_store.events
+     where stream = ${organization} and type = 'OrganizationImported' order by version desc limit 1`);
+  const note = row?.note ?? null;
+  // The origin is the first line of a checkpoint.
+  return { formerOrigin: note && (note.split('\n', 1)[0] ?? null), formerCheckpoint: note };
 };
 
 /** Returns the next entries of a trail without a log, oldest first; null if it has a log or is closed. */

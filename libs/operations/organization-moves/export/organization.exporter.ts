@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hasSameName, sql, type Clock } from '#platform/kernel';
+import { selectNewestCheckpoint } from '#activity/audit-trail-log';
 import { hasOrganizationName } from '#api/access';
 import {
   allowDeletions,
@@ -130,8 +131,9 @@ const exportSnapshot = async (
       tables.push(await exportMovedTable({ session, ...target }, table, organization.id, encryptionKeys));
     const migrations = [...(await readMigrationNames(session, definitions))];
     const keys = await listFileKeys(session, definitions, organization.id);
-    const takenAt = clock.now().toISOString();
-    return { organization, ...log, source: publicUrl, madeBy: version, takenAt, migrations, tables, keys };
+    const [checkpoint] = await session.run<{ note: string }>(selectNewestCheckpoint(organization.id));
+    const site = { source: publicUrl, madeBy: version, takenAt: clock.now().toISOString() };
+    return { organization, ...log, ...site, migrations, tables, trailCheckpoint: checkpoint?.note ?? null, keys };
   } finally {
     await session.run(sql`rollback`);
   }

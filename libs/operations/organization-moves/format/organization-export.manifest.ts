@@ -5,6 +5,8 @@ import type { ImportedEvent } from '#storage/event-store';
 /** A text that a command prints. Control characters could change what the terminal shows. */
 const line = z.string().regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]*$/u, { error: 'contains control characters' });
 
+const MAX_CHECKPOINT_LENGTH = 65_536;
+
 /** What an export contains at its position, apart from the events. It is stored when the files are complete. */
 export const organizationSnapshot = z.object({
   organization: z.object({ id: line, name: line }),
@@ -22,6 +24,8 @@ export const organizationSnapshot = z.object({
   migrations: z.array(z.string()),
   /** Values that a site encrypts with its key are readable in these rows. */
   tables: z.array(tableExport),
+  /** The newest checkpoint of the log of the audit trail, if it has one. Exports of earlier versions have none. */
+  trailCheckpoint: z.string().max(MAX_CHECKPOINT_LENGTH).nullable().default(null),
   files: z.object({ count: z.number().int(), bytes: z.number().int(), parts: z.array(backupPart) }),
 });
 export type OrganizationSnapshot = z.infer<typeof organizationSnapshot>;

@@ -180,7 +180,7 @@ class OrganizationImport {
    */
   private async addCompletion(events: EventImport): Promise<number> {
     const { archive, manifest } = this.source;
-    const { organization, source, last, takenAt, events: count } = manifest.snapshot;
+    const { organization, source, last, takenAt, events: count, trailCheckpoint } = manifest.snapshot;
     const tokens = await listActiveTokens(this.session);
     const lists = await listImportedIpAllowlists(this.session);
     const versions = await events.readVersions([organization.id, ...[...tokens, ...lists].map(({ id }) => id)]);
@@ -188,7 +188,14 @@ class OrganizationImport {
       messages.map((message, index) =>
         this.toNewEvent(message, stream, (versions.get(stream) ?? 0) + index + 1, organization.id),
       );
-    const origin = { archive: archive.header.id, source, position: last.position, exportedAt: takenAt, events: count };
+    const origin = {
+      archive: archive.header.id,
+      source,
+      position: last.position,
+      exportedAt: takenAt,
+      events: count,
+      trailCheckpoint,
+    };
     await events.add([
       ...tokens.flatMap((token) => toEvents(destroyToken(token), token.id)),
       ...lists.flatMap((list) => toEvents(disableRanges(list), list.id)),

@@ -184,6 +184,7 @@ describe('an organization', () => {
       position: 7,
       exportedAt: '2026-11-24T10:00:00.000Z',
       events: 5,
+      trailCheckpoint: null,
     };
     given(created)
       .when({ type: 'CompleteImport', data: origin })

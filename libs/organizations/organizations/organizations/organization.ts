@@ -37,6 +37,8 @@ export type OrganizationOrigin = {
   readonly position: number;
   readonly exportedAt: Timestamp;
   readonly events: number;
+  /** The newest checkpoint of the log of the audit trail at the other site, as a signed note; null if there is none. */
+  readonly trailCheckpoint: string | null;
 };
 
 export type OrganizationEvent =
