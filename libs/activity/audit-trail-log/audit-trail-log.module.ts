@@ -1,6 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
-import { ENTRY_VISIBILITY, type EntryVisibility } from '#activity/audit-trail';
+import { ENTRY_VISIBILITY, TrailProofs, type EntryVisibility } from '#activity/audit-trail';
 import { sql, type Sql } from '#platform/kernel';
 import { defineAggregate, toProjection, type ModuleDefinition } from '#storage/event-store';
 import { REMOTE_SIGNING_KEY } from './keys/remote-signing-key.token.js';
@@ -9,6 +9,7 @@ import { trailLogKeyEvents, trailLogKeys } from './keys/trail-log-keys.js';
 import { TrailLogSettingsController } from './keys/trail-log-settings.controller.js';
 import { trailLog, trailLogEvents } from './logs/trail-log.js';
 import { AuditTrailLogController } from './serving/audit-trail-log.controller.js';
+import { LogProofReader } from './serving/log-proofs.reader.js';
 import { TrailLogReader } from './serving/trail-log.reader.js';
 import { TrailProofReader } from './serving/trail-proof.reader.js';
 
@@ -73,15 +74,20 @@ export class AuditTrailLogModule {
     const visibility: EntryVisibility = { clientDetails: auditClientDetails };
     return {
       module: AuditTrailLogModule,
+      // Exports of the audit trail prove entries, and its module is below this one.
+      global: true,
       imports: [CqrsModule],
       controllers: [AuditTrailLogController, TrailLogSettingsController],
       providers: [
         TrailLogReader,
         TrailProofReader,
+        LogProofReader,
+        { provide: TrailProofs, useExisting: LogProofReader },
         TrailLogKeysHandler,
         { provide: ENTRY_VISIBILITY, useValue: visibility },
         { provide: REMOTE_SIGNING_KEY, useValue: trailSigningKey },
       ],
+      exports: [TrailProofs],
     };
   }
 }

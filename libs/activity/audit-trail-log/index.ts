@@ -8,3 +8,4 @@ export { PUBLISHED_CHECKPOINT_FILES } from './checkpoints/published-checkpoints.
 export { createLeafPruningJob } from './retention/leaf-pruning.job.js';
 export { selectNewestCheckpoint } from './serving/trail-logs.queries.js';
 export { verifyTrailLogs, type LogDifference } from './verification/trail-log.verifier.js';
+export { TrailLogReader } from './serving/trail-log.reader.js';

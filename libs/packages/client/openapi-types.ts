@@ -14533,6 +14533,8 @@ export interface operations {
         'filter[actor]'?: string[];
         /** @description Only entries of resources with these ids. Separate values with commas. */
         'filter[resource-id]'?: string[];
+        /** @description With `true`, the answer in `ndjson` proves each entry of an organization. The first line has a signed `checkpoint`. Each other line has `index`, `entry`, `salt`, `commitments`, `salts` and `proof`. Entries that no checkpoint contains yet are left out. */
+        proofs?: 'true' | 'false';
       };
       header?: never;
       path?: never;
@@ -14640,6 +14642,8 @@ export interface operations {
         'filter[actor]'?: string[];
         /** @description Only entries of resources with these ids. Separate values with commas. */
         'filter[resource-id]'?: string[];
+        /** @description With `true`, the answer in `ndjson` proves each entry of an organization. The first line has a signed `checkpoint`. Each other line has `index`, `entry`, `salt`, `commitments`, `salts` and `proof`. Entries that no checkpoint contains yet are left out. */
+        proofs?: 'true' | 'false';
         /** @description The format of the answer. It has precedence over the `Accept` header. All formats except `json` are files without pages: `ndjson` has one `AuditTrailEntry` in each line, `ocsf` one event of OCSF 1.8, `cef` one line of CEF, and `parquet` one row for each entry. */
         format?: 'json' | 'ndjson' | 'ocsf' | 'cef' | 'parquet';
       };
@@ -14767,6 +14771,8 @@ export interface operations {
         'filter[actor]'?: string[];
         /** @description Only entries of resources with these ids. Separate values with commas. */
         'filter[resource-id]'?: string[];
+        /** @description With `true`, the answer in `ndjson` proves each entry of an organization. The first line has a signed `checkpoint`. Each other line has `index`, `entry`, `salt`, `commitments`, `salts` and `proof`. Entries that no checkpoint contains yet are left out. */
+        proofs?: 'true' | 'false';
         /** @description The format of the answer. It has precedence over the `Accept` header. All formats except `json` are files without pages: `ndjson` has one `AuditTrailEntry` in each line, `ocsf` one event of OCSF 1.8, `cef` one line of CEF, and `parquet` one row for each entry. */
         format?: 'json' | 'ndjson' | 'ocsf' | 'cef' | 'parquet';
       };

@@ -60,10 +60,10 @@ const takeBytes = (writer: ByteWriter): Buffer => {
   return bytes;
 };
 
-type OpenFile = { readonly parquet: ParquetWriter; readonly writer: ByteWriter };
+type OpenParquetFile = { readonly parquet: ParquetWriter; readonly writer: ByteWriter };
 
 /** Begins a file. The package is loaded only here, because few servers export Parquet. */
-const openFile = async (): Promise<OpenFile> => {
+const openFile = async (): Promise<OpenParquetFile> => {
   const { ByteWriter: Writer, ParquetWriter: Parquet, schemaFromColumnData } = await import('hyparquet-writer');
   const writer = new Writer();
   const columnData = COLUMNS.map(({ name, type, nullable }) => ({ name, data: [], type, nullable }));

@@ -108,6 +108,11 @@ const parameters = {
   'filter[resource-id]': parameter.list('Only entries of resources with these ids.', { mostCharacters: 500 }),
 };
 
+const proofs = z.enum(['true', 'false']).optional().meta({
+  description:
+    'With `true`, the answer in `ndjson` proves each entry of an organization. The first line has a signed `checkpoint`. Each other line has `index`, `entry`, `salt`, `commitments`, `salts` and `proof`. Entries that no checkpoint contains yet are left out.',
+});
+
 const entries = describeAlternatives(
   [describeJson(page, { mediaType: 'application/json' }), describeFile('application/x-ndjson')],
   { description: 'A page as JSON, or lines with one `AuditTrailEntry` each.' },
@@ -136,7 +141,7 @@ export const auditTrailOperations = describeController(AuditTrailController, AUD
     operationId: 'listAuditTrail',
     summary: 'Read the audit trail of the organization of the token',
     description: ORDER,
-    query: parameters,
+    query: { ...parameters, proofs },
     answer: entries,
     refusals: {
       'bad-request': INVALID_PAGE,
@@ -178,6 +183,7 @@ const entryDetails = z
 const namedTrail = {
   query: {
     ...parameters,
+    proofs,
     format: parameter.choice(
       TRAIL_FORMATS,
       'The format of the answer. It has precedence over the `Accept` header. All formats except `json` are files without pages: `ndjson` has one `AuditTrailEntry` in each line, `ocsf` one event of OCSF 1.8, `cef` one line of CEF, and `parquet` one row for each entry.',

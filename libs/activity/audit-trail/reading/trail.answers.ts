@@ -69,6 +69,12 @@ const chooseExportFormat = ({ query, accept, format }: TrailRequest): ExportForm
   throw badRequest(`format: ${chosen} has no pages; remove ${pageParameter}, or use format=json`, 'format');
 };
 
+const parseProofs = (query: QueryOf): boolean => {
+  const text = getParameter(query, 'proofs');
+  if (!text || text === 'false' || text === 'true') return text === 'true';
+  throw new Refusal('unprocessable', [{ detail: 'proofs: must be true or false', parameter: 'proofs' }]);
+};
+
 /** Answers a request for entries with a page of plain JSON, or with lines. */
 @Injectable()
 export class TrailAnswers {
@@ -83,10 +89,14 @@ export class TrailAnswers {
     const { organization, query, format, fileName } = request;
     const trailQuery = parseTrailQuery(query, organization, this.clock.now());
     const exported = chooseExportFormat(request);
+    const hasProofs = parseProofs(query);
+    if (hasProofs && exported !== 'ndjson') throw badRequest('proofs: needs format=ndjson without pages', 'proofs');
     if (exported === null)
       return Buffer.from(JSON.stringify(await this.pages.read(parseTrailPageQuery(query, trailQuery), actor)));
     const { mediaType, extension } = EXPORT_FORMATS[exported];
-    const content = await this.exports.start(trailQuery, actor, EXPORT_FORMATS[exported]);
+    const content = await (hasProofs
+      ? this.exports.startProved(trailQuery, actor)
+      : this.exports.start(trailQuery, actor, EXPORT_FORMATS[exported]));
     void reply.header('content-type', mediaType);
     // The name of an organization needs no quoting.
     if (format !== null && fileName !== null)

@@ -8,7 +8,10 @@ import type { TrailQuery } from './trail-query.filter.js';
 import { refuseGaps, loadCursorRange } from './trail-ranges.reader.js';
 import { ENTRY_VISIBILITY, renderEntry, type EntryVisibility } from '../writing/trail-entry.js';
 import type { ExportFormat } from '../formats/trail-formats.renderer.js';
+import type { NumberedEntry } from '../writing/trail.js';
 import type { OrdinalRange } from './ordinal-range.js';
+import { ProvedEntries } from './proved-entries.renderer.js';
+import { TrailProofs } from './trail-proofs.port.js';
 
 /**
  * Few enough that V8 does not allocate their text as a large object, which would stay until the next slow garbage
@@ -27,14 +30,33 @@ export class TrailExporter implements OnModuleDestroy {
 
   constructor(
     private readonly store: EventStore,
+    private readonly proofs: TrailProofs,
     @Inject(ENTRY_VISIBILITY) private readonly visibility: EntryVisibility,
   ) {}
 
   /** Starts an export of a fixed range, so that entries written meanwhile are excluded and no entry appears twice. */
   async start(query: TrailQuery, actor: Actor, { convert }: ExportFormat): Promise<Readable> {
     const { trail, range } = await loadCursorRange(this.store, query, actor);
+    return this.stream(convert(this.lines(query, trail, range, (entries) => this.renderEntries(entries))));
+  }
+
+  /** Starts an export of lines with proofs, after a line with the checkpoint that they refer to. */
+  async startProved(query: TrailQuery, actor: Actor): Promise<Readable> {
+    const { trail, range } = await loadCursorRange(this.store, query, actor);
+    const proved = await ProvedEntries.open(this.store, this.proofs, query.organization);
+    const lines = this.lines(query, trail, proved.limitRange(range), (entries) =>
+      proved.renderLines(entries, this.visibility),
+    );
+    const all = async function* (): AsyncGenerator<string> {
+      yield proved.renderCheckpoint();
+      yield* lines;
+    };
+    return this.stream(all());
+  }
+
+  private stream(pieces: AsyncIterable<string | Uint8Array>): Readable {
     // Strings instead of buffers: buffers are outside the heap, where garbage is collected too rarely.
-    const content = Readable.from(convert(this.lines(query, trail, range)));
+    const content = Readable.from(pieces);
     this.open.add(content);
     content.once('close', () => this.open.delete(content));
     return content;
@@ -45,7 +67,17 @@ export class TrailExporter implements OnModuleDestroy {
     for (const content of this.open) content.destroy(new Error('the server is stopping'));
   }
 
-  private async *lines(query: TrailQuery, trail: TrailWindow, { from, to }: OrdinalRange) {
+  private renderEntries(entries: readonly NumberedEntry[]): Promise<string> {
+    const lines = entries.map(({ entry }) => `${JSON.stringify(renderEntry(entry, this.visibility))}\n`);
+    return this.store.personalDataCipher.openInText(lines.join(''));
+  }
+
+  private async *lines(
+    query: TrailQuery,
+    trail: TrailWindow,
+    { from, to }: OrdinalRange,
+    render: (entries: readonly NumberedEntry[]) => Promise<string>,
+  ): AsyncGenerator<string> {
     for (let next = from, count = LINES_PER_READ; count === LINES_PER_READ;) {
       const range = { from: next, to };
       const read = await readNextEntries(this.store.database, query, trail, range, LINES_PER_READ);
@@ -53,9 +85,7 @@ export class TrailExporter implements OnModuleDestroy {
       if (query.after || next > from) await refuseGaps(this.store, query, range, read);
       count = read.length;
       next = (read.at(-1)?.ordinal ?? to) + 1;
-      const text = await this.store.personalDataCipher.openInText(
-        read.map(({ entry }) => `${JSON.stringify(renderEntry(entry, this.visibility))}\n`).join(''),
-      );
+      const text = await render(read);
       // Emptied, because each awaited result references the next one. As soon as the first result is in the old
       // generation, all later ones would stay until the next slow garbage collection, a hundred megabytes later.
       read.length = 0;
