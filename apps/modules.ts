@@ -11,8 +11,9 @@ import {
   createLeafPruningJob,
   createTrailCheckpointJob,
 } from '#activity/audit-trail-log';
+import { auditTrailArchiveDefinition, createAuditArchiveJob } from '#activity/audit-trail-archive';
 import { backupDefinition, createDeferredDeletionsJob, DeferringBlobs } from '#operations/backup';
-import type { BlobStore } from '#storage/blob-store';
+import { ArchiveBucket, type BlobStore } from '#storage/blob-store';
 import type { EncryptionKeys } from '#platform/encryption';
 import {
   buildEventRegistry,
@@ -119,6 +120,7 @@ export const moduleDefinitions: readonly ModuleDefinition[] = [
   stateTopicsDefinition,
   createAuditTrailDefinition(eventRegistry),
   auditTrailLogDefinition,
+  auditTrailArchiveDefinition,
 ];
 
 /** Every table that is computed from the log. */
@@ -150,6 +152,7 @@ type ScheduledJobDependencies = {
 
 type JobSettings = Pick<
   Settings,
+  | 'auditArchive'
   | 'edition'
   | 'logLimit'
   | 'retentionCheckMs'
@@ -202,6 +205,16 @@ const createMessageJobs = (
   ];
 };
 
+/** Returns the job that delivers audit trails to a bucket, if there is one. */
+const createArchiveJobs = (
+  { store, clock, logger }: ScheduledJobDependencies,
+  { auditArchive }: JobSettings,
+): readonly ScheduledJob[] => {
+  if (!auditArchive) return [];
+  const archive = new ArchiveBucket(auditArchive.location, auditArchive.lockDays, clock);
+  return [createAuditArchiveJob({ store, archive, clock, logger })];
+};
+
 /** Returns the jobs that depend on time. */
 export const createScheduledJobs = (
   dependencies: ScheduledJobDependencies,
@@ -217,6 +230,7 @@ export const createScheduledJobs = (
     createLogStartsJob(store, ids),
     createTrailCheckpointJob(dependencies, settings),
     createLeafPruningJob(store.database),
+    ...createArchiveJobs(dependencies, settings),
     ...createRetentionJobs(dependencies, settings),
     ...createFileJobs(dependencies, settings),
     createEndedSessionsJob({ store, clock, ids, idleMinutes }),

@@ -17,6 +17,7 @@ export const PUBLISHED_TABLES: Readonly<Record<string, readonly string[]>> = {
   access: ['token_hashes', 'token_uses'],
   agents: ['agent_pools'],
   'audit-trail': ['leaves', 'logs'],
+  'audit-trail-log': ['log_keys', 'signed_checkpoints'],
   'data-retention-policies': ['data_retention_policies'],
   'event-store': ['events', 'streams'],
   organizations: ['organizations', 'project_tags', 'projects'],

@@ -48,6 +48,7 @@ describe('settings', () => {
       kafka: null,
       blobsFolder: resolve('.cadastre/blobs'),
       s3: null,
+      auditArchive: null,
       encryptionKey: null,
       previousEncryptionKey: null,
       trailSigningKey: null,
@@ -373,6 +374,7 @@ describe('settings', () => {
       },
       blobsFolder: '/blobs',
       s3: null,
+      auditArchive: null,
       encryptionKey: Buffer.alloc(32, 7),
       previousEncryptionKey: Buffer.alloc(32, 8),
       trailSigningKey: null,
@@ -824,6 +826,51 @@ describe('settings', () => {
     expect(linesOf({ CADASTRE_RATE_LIMIT: value })).toEqual([
       `CADASTRE_RATE_LIMIT: must be a whole number from 4 to 100000, or off, got "${value}"`,
     ]);
+  });
+
+  it('select a bucket for the audit trails, which locks objects for a year unless set otherwise', () => {
+    expect(readSettings({ CADASTRE_AUDIT_ARCHIVE_BUCKET: 'acme-audit' }).auditArchive).toEqual({
+      location: { bucket: 'acme-audit', endpoint: null, region: null, prefix: '', pathStyle: false, credentials: null },
+      lockDays: 365,
+    });
+    const env = {
+      CADASTRE_AUDIT_ARCHIVE_BUCKET: 'acme-audit',
+      CADASTRE_AUDIT_ARCHIVE_LOCK_DAYS: 'off',
+      CADASTRE_AUDIT_ARCHIVE_ENDPOINT: 'https://s3.example.com',
+      CADASTRE_AUDIT_ARCHIVE_REGION: 'eu-central-1',
+      CADASTRE_AUDIT_ARCHIVE_PREFIX: 'trail/',
+      CADASTRE_AUDIT_ARCHIVE_PATH_STYLE: 'true',
+      CADASTRE_AUDIT_ARCHIVE_ACCESS_KEY_ID: 'archivist',
+      CADASTRE_AUDIT_ARCHIVE_SECRET_ACCESS_KEY: 'swordfish',
+    };
+    expect(readSettings(env).auditArchive).toEqual({
+      location: {
+        bucket: 'acme-audit',
+        endpoint: 'https://s3.example.com',
+        region: 'eu-central-1',
+        prefix: 'trail',
+        pathStyle: true,
+        credentials: { accessKeyId: 'archivist', secretAccessKey: 'swordfish' },
+      },
+      lockDays: null,
+    });
+  });
+
+  it('are refused if settings of the archive contradict each other or are invalid', () => {
+    const bucket = { CADASTRE_AUDIT_ARCHIVE_BUCKET: 'acme-audit' };
+    expect(linesOf({ CADASTRE_AUDIT_ARCHIVE_LOCK_DAYS: '30' })).toEqual([
+      'CADASTRE_AUDIT_ARCHIVE_LOCK_DAYS: set, but CADASTRE_AUDIT_ARCHIVE_BUCKET is missing',
+    ]);
+    expect(linesOf({ ...bucket, CADASTRE_AUDIT_ARCHIVE_ACCESS_KEY_ID: 'archivist' })).toEqual([
+      'CADASTRE_AUDIT_ARCHIVE_SECRET_ACCESS_KEY: missing, CADASTRE_AUDIT_ARCHIVE_ACCESS_KEY_ID needs it',
+    ]);
+    expect(linesOf({ ...bucket, CADASTRE_AUDIT_ARCHIVE_SECRET_ACCESS_KEY: 'swordfish' })).toEqual([
+      'CADASTRE_AUDIT_ARCHIVE_ACCESS_KEY_ID: missing, CADASTRE_AUDIT_ARCHIVE_SECRET_ACCESS_KEY needs it',
+    ]);
+    for (const days of ['0', '36501', '1.5', 'never'])
+      expect(linesOf({ ...bucket, CADASTRE_AUDIT_ARCHIVE_LOCK_DAYS: days })).toEqual([
+        `CADASTRE_AUDIT_ARCHIVE_LOCK_DAYS: must be a whole number from 1 to 36500, or off, got "${days}"`,
+      ]);
   });
 
   it('select either a folder or a bucket for blobs', () => {

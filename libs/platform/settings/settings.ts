@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { Quotas } from '#platform/kernel';
 import { isLoopback, isWildcard } from './host-names.js';
+import { findAuditArchiveContradictions, toAuditArchiveSettings } from './audit-archive-settings.js';
 import { findKafkaContradictions, toKafkaSettings } from './kafka-settings.js';
 import { findOidcContradictions, toOidcSettings } from './oidc-settings.js';
 import { redactSecrets } from './redact-secrets.js';
@@ -88,6 +89,7 @@ const findContradictions = (env: EnvironmentValues): readonly string[] => {
     ...findOidcContradictions(env),
     ...findSmtpContradictions(env),
     ...findBlobContradictions(env),
+    ...findAuditArchiveContradictions(env),
     ...findSlowReadContradictions(env),
     ...findKeyContradictions(env),
     ...findTransitContradictions(env),
@@ -230,6 +232,8 @@ const toStorageSettings = (env: ParsedEnvironment) => {
     /** Absolute path. Not used if `s3` is set. */
     blobsFolder: env.CADASTRE_BLOBS === undefined ? join(dataFolder, 'blobs') : resolve(env.CADASTRE_BLOBS),
     s3: toS3Settings(env),
+    /** The bucket to which audit trails are delivered; null if there is none. */
+    auditArchive: toAuditArchiveSettings(env),
     /** Null is possible only with the embedded database: a key is then created in the data folder. */
     encryptionKey: env.CADASTRE_ENCRYPTION_KEY ?? null,
     /** The key before the current one, while the operator rotates keys; null otherwise. */

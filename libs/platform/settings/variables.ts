@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { valid } from 'semver';
 import { z } from 'zod';
 import { isHostName, isHostOrAddress } from './host-names.js';
+import { auditArchiveVariables } from './audit-archive-variables.js';
 import { blobVariables } from './blob-variables.js';
 import { kafkaVariables } from './kafka-variables.js';
 import { limitVariables, readLimitVariables, requestVariables } from './limit-variables.js';
@@ -125,6 +126,7 @@ export const settingVariables = {
   ...readLimitVariables,
   ...kafkaVariables,
   ...blobVariables,
+  ...auditArchiveVariables,
   CADASTRE_ENCRYPTION_KEY: defineSecretVariable(
     'created in the data folder',
     '32 bytes in base64 (openssl rand -base64 32), or a wrapped key of cadastre keys create; required with DATABASE_URL',

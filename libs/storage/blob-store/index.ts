@@ -1,3 +1,4 @@
+export { ArchiveBucket, ArchiveConflictError, type ArchiveObject } from './archive-bucket.js';
 export {
   BlobExistsError,
   BlobStore,

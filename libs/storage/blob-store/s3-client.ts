@@ -12,6 +12,8 @@ export type S3Location = {
   readonly prefix: string;
   /** Whether URLs contain the bucket in the path instead of the host name. */
   readonly pathStyle: boolean;
+  /** Without them, credentials come from the usual places of AWS's tools. */
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
 };
 
 export type S3Connection = { readonly s3: S3; readonly Upload: typeof Upload };
@@ -28,16 +30,17 @@ const IDLE_TIMEOUT_MS = 300_000;
 const SOCKETS = { maxSockets: Number.POSITIVE_INFINITY };
 
 /**
- * Opens a client. Credentials come from the usual places of AWS's tools. The SDK retries transient errors by its
+ * Opens a client. The SDK retries transient errors by its
  * standard rules. The SDK is loaded only here: it takes a fifth of a second and 25 MB, which installations with a
  * folder do not need.
  */
-export const openS3 = async ({ endpoint, region, pathStyle }: S3Location): Promise<S3Connection> => {
+export const openS3 = async ({ endpoint, region, pathStyle, credentials }: S3Location): Promise<S3Connection> => {
   const [client, storage] = await Promise.all([import('@aws-sdk/client-s3'), import('@aws-sdk/lib-storage')]);
   const signedFor = region ?? (endpoint === null ? null : DEFAULT_REGION);
   const s3 = new client.S3({
     ...(endpoint === null ? {} : { endpoint }),
     ...(signedFor === null ? {} : { region: signedFor }),
+    ...(credentials ? { credentials } : {}),
     forcePathStyle: pathStyle,
     requestHandler: {
       connectionTimeout: CONNECT_TIMEOUT_MS,

@@ -1,0 +1,72 @@
+import { sql, type Sql, type Timestamp } from '#platform/kernel';
+import type { Database } from '#platform/postgres';
+
+/** A log with a checkpoint that the archive does not have, or with a delivery that was interrupted. */
+export type DueLog = {
+  readonly organization: string;
+  readonly origin: string;
+  readonly delivered: number;
+  readonly treeSize: number;
+  readonly planned: number | null;
+  readonly plannedSize: number | null;
+  /** The size of the newest checkpoint. */
+  readonly size: number;
+};
+
+/** The newest key of a log names its origin. */
+const DUE_LOGS = sql`
+  (select k.organization, k.origin, coalesce(d.delivered, 0) as delivered, coalesce(d.tree_size, 0) as "treeSize",
+          d.planned, d.planned_size as "plannedSize", newest.size
+     from (select distinct on (organization) organization, origin
+             from audit_trail.log_keys order by organization, position desc) k
+    cross join lateral (
+          select c.size from audit_trail.signed_checkpoints c
+           where c.organization = k.organization and c.origin = k.origin order by c.size desc limit 1) newest
+     left join audit_trail.archive_deliveries d on d.organization = k.organization and d.origin = k.origin
+    where newest.size > coalesce(d.tree_size, 0))`;
+
+/** Returns logs that are due after an organization, by organization. */
+export const listDueLogs = (database: Database, after: string, limit: number): Promise<DueLog[]> =>
+  database.rows<DueLog>(sql`
+    select organization, origin, delivered, "treeSize", planned, "plannedSize", size from ${DUE_LOGS} due
+     where organization > ${after} order by organization limit ${limit}`);
+
+/** Returns when the oldest checkpoint was signed that the archive does not have; null if it has all. */
+export const findOldestUndelivered = async (database: Database): Promise<Timestamp | null> => {
+  const row = await database.row<{ since: Timestamp | null }>(sql`
+    select min(c.signed_at) as since from ${DUE_LOGS} due
+      join audit_trail.signed_checkpoints c
+        on c.organization = due.organization and c.origin = due.origin and c.size > due."treeSize"`);
+  return row?.since ?? null;
+};
+
+/** Returns the note of a checkpoint. */
+export const readCheckpointNote = async (
+  database: Database,
+  { organization, origin }: Pick<DueLog, 'organization' | 'origin'>,
+  size: number,
+): Promise<string> => {
+  const row = await database.row<{ note: string }>(sql`
+    select note from audit_trail.signed_checkpoints
+     where organization = ${organization} and origin = ${origin} and size = ${size}`);
+  if (!row) throw new Error(`the checkpoint ${size} of ${origin} is missing`);
+  return row.note;
+};
+
+/** Records what is delivered next. */
+export const planDelivery = (
+  { organization, origin }: Pick<DueLog, 'organization' | 'origin'>,
+  { to, size }: { readonly to: number; readonly size: number },
+): Sql => sql`
+  insert into audit_trail.archive_deliveries (organization, origin, planned, planned_size)
+  values (${organization}, ${origin}, ${to}, ${size})
+  on conflict (organization, origin) do update set planned = excluded.planned, planned_size = excluded.planned_size`;
+
+/** Records that what was planned is delivered. */
+export const finishDelivery = (
+  { organization, origin }: Pick<DueLog, 'organization' | 'origin'>,
+  { to, treeSize }: { readonly to: number; readonly treeSize: number },
+): Sql => sql`
+  update audit_trail.archive_deliveries
+     set delivered = ${to}, tree_size = ${treeSize}, planned = null, planned_size = null
+   where organization = ${organization} and origin = ${origin}`;
