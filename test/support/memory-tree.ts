@@ -12,7 +12,7 @@ export const createMemoryTree = (leafHashes: readonly Buffer[]): HashSource => {
     below = level;
   }
   return (level, index) => {
-    const found = levels[level]?.[index];
-    return found ? Promise.resolve(found) : Promise.reject(new RangeError(`no subtree ${index} at level ${level}`));
+    const hash = levels[level]?.[index];
+    return hash ? Promise.resolve(hash) : Promise.reject(new RangeError(`no subtree ${index} at level ${level}`));
   };
 };

@@ -88,11 +88,11 @@ export const createSampleLog = (
 ): SampleLog => {
   const { privateKey = generateKeyPairSync('ed25519').privateKey, forkedAt = size } = options;
   const { origin = 'cadastre.example.com/org-7hGt3KmPq9RsVw2X' } = options;
-  const made = Array.from({ length: size }, (_, index) => createEntry(index, index < forkedAt ? 'a' : 'b'));
-  const leaves = made.map(({ leaf }) => leaf);
+  const list = Array.from({ length: size }, (_, index) => createEntry(index, index < forkedAt ? 'a' : 'b'));
+  const leaves = list.map(({ leaf }) => leaf);
   const verifierKey = formatVerifierKey(createVerifierKey(origin, privateKey));
   const key = parseVerifierKey(verifierKey);
-  const entries = made.map(({ entry, salt, commitments, salts }) => ({ entry, salt, commitments, salts }));
+  const entries = list.map(({ entry, salt, commitments, salts }) => ({ entry, salt, commitments, salts }));
   return { origin, key, verifierKey, privateKey, entries, leaves, source: createMemoryTree(leaves.map(hashLeaf)) };
 };
 

@@ -26,8 +26,8 @@ const addAuditCommand = (audit: Command, { name, description, argument, options,
     .addHelpText('after', help)
     // Wrong options exit with the code of wrong usage. Commander's default is 1.
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : VERIFIER_EXIT_CODES.usage))
-    .action(async (source: string, given: Readonly<Record<string, never>>) => {
-      process.exitCode = await RUNNERS[name](source, given, createProcessContext());
+    .action(async (source: string, values: Readonly<Record<string, never>>) => {
+      process.exitCode = await RUNNERS[name](source, values, createProcessContext());
     });
   for (const option of options) command.addOption(createOption(option));
 };

@@ -56,13 +56,13 @@ const readDigest = (value: unknown, name: string): Buffer => {
 };
 
 /** The opened leaf of an entry, and the pointers of its values that were erased. */
-export type OpenedEntry = { readonly leaf: Buffer; readonly withheld: readonly string[] };
+export type VerifiedEntry = { readonly leaf: Buffer; readonly withheld: readonly string[] };
 
 /**
  * Returns the leaf of an entry after comparing its personal values with their commitments. Throws RangeError if a value is
  * not the one of the commitment.
  */
-export const openEntry = (entry: unknown, { salt, commitments, salts }: EntryOpening): OpenedEntry => {
+export const openEntry = (entry: unknown, { salt, commitments, salts }: EntryOpening): VerifiedEntry => {
   const withheld: string[] = [];
   for (const pointer in commitments) {
     const [valueSalt, value] = [salts[pointer], readValue(entry, pointer)];

@@ -7,7 +7,7 @@ export type MisplacedEntry = {
   /** Index that the file names. */
   readonly claimed: number;
   /** Where in the file it is, such as `line 13`. */
-  readonly place: string;
+  readonly location: string;
   /** Returns whether the log has this entry at another index. */
   readonly isAt: (index: number) => Promise<boolean> | boolean;
   /** Returns whether the log has the entry behind this one at an index. */
@@ -19,35 +19,37 @@ const SEARCH_DISTANCE = 256;
 
 /** Returns what happened to the entries at a place. */
 export const explainMisplacedEntry = async (entry: MisplacedEntry): Promise<TrailAlteredError> => {
-  const { index, place } = entry;
-  const found = await findIndex(entry);
+  const { index, location } = entry;
+  const position = await findIndex(entry);
   const isNextHere = await entry.isNextAt(index);
-  if (found === null && isNextHere) {
+  if (position === null && isNextHere) {
     return new TrailAlteredError(
       'inserted',
-      `${place}: this entry is not in the log; it was inserted before entry ${index}`,
+      `${location}: this entry is not in the log; it was inserted before entry ${index}`,
       index,
     );
   }
-  if (found === null) return new TrailAlteredError('altered', `${place}: entry ${index} was altered`, index);
-  if (found < index) {
+  if (position === null) return new TrailAlteredError('altered', `${location}: entry ${index} was altered`, index);
+  if (position < index) {
     return new TrailAlteredError(
       'moved',
-      `${place}: entry ${found} is at the place of entry ${index}; it was moved or repeated`,
+      `${location}: entry ${position} is at the place of entry ${index}; it was moved or repeated`,
       index,
     );
   }
   if (isNextHere) {
-    return new TrailAlteredError('moved', `${place}: entry ${found} was moved before entry ${index}`, index);
+    return new TrailAlteredError('moved', `${location}: entry ${position} was moved before entry ${index}`, index);
   }
-  return createRemovedError(index, found - 1, place);
+  return createRemovedError(index, position - 1, location);
 };
 
 /** Returns the error for entries that are not in the file. */
-export const createRemovedError = (first: number, last: number, place: string): TrailAlteredError =>
+export const createRemovedError = (first: number, last: number, location: string): TrailAlteredError =>
   new TrailAlteredError(
     'removed',
-    first === last ? `${place}: entry ${first} was removed` : `${place}: entries ${first} to ${last} were removed`,
+    first === last
+      ? `${location}: entry ${first} was removed`
+      : `${location}: entries ${first} to ${last} were removed`,
     first,
   );
 

@@ -34,7 +34,7 @@ const verifyLines = (changed: readonly object[], options: Partial<ExportOptions>
   verifyText(formatSampleExport(checkpoint, changed), options);
 
 /** Gives the lines the indexes that their places have. */
-const renumber = (moved: readonly SampleLine[]): SampleLine[] => moved.map((line, index) => ({ ...line, index }));
+const renumber = (list: readonly SampleLine[]): SampleLine[] => list.map((line, index) => ({ ...line, index }));
 
 const alter = (index: number, change: (line: SampleLine) => object): object[] =>
   lines.map((line) => (line.index === index ? change(line) : line));

@@ -13,7 +13,7 @@ import {
 } from './opened-checkpoints.js';
 import { decodeDigest } from './strict-base64.js';
 import { parseStrictJson } from './strict-json.js';
-import { createTileSource, type TrailLogReader } from './tile-source.js';
+import { createTileSource, type LogFileReader } from './tile-source.js';
 import { TrailAlteredError, TrailUnreadableError } from './trail-errors.js';
 import { VerifiedPath } from './verified-path.js';
 import type { VerifierKey } from './verifier-keys.js';
@@ -23,7 +23,7 @@ export type ExportOptions = {
   /** A checkpoint that was kept: the log of the export must extend it. */
   readonly since?: OpenedCheckpoint | null;
   /** Reads the log, which entries without a proof are compared with. */
-  readonly log?: TrailLogReader | null;
+  readonly log?: LogFileReader | null;
   /** Whether the export has selected entries only, so that entries between them and at its end may be absent. */
   readonly isFiltered?: boolean;
 };
@@ -100,7 +100,7 @@ class ExportVerifier {
       return null;
     }
     const entry = this.readEntry(members);
-    if (entry.proof && this.isInPlace(entry) && this.path?.verify(entry.index, entry.leafHash, entry.proof)) {
+    if (entry.proof && this.isExpected(entry) && this.path?.verify(entry.index, entry.leafHash, entry.proof)) {
       this.accept(entry);
       return null;
     }
@@ -178,7 +178,7 @@ class ExportVerifier {
     }
   }
 
-  private isInPlace({ index }: ReadEntry): boolean {
+  private isExpected({ index }: ReadEntry): boolean {
     return this.last === null || index === this.last + 1 || (index > this.last && (this.options.isFiltered ?? false));
   }
 
@@ -201,7 +201,7 @@ class ExportVerifier {
     if (!checkpoint || !path) return;
     const proof = entry.proof ?? (await this.readProof(entry.index, checkpoint.size));
     const isProved = path.verify(entry.index, entry.leafHash, proof);
-    if (isProved && this.isInPlace(entry)) return this.accept(entry);
+    if (isProved && this.isExpected(entry)) return this.accept(entry);
     // An entry behind its place, which the log has there: entries are missing, or were moved behind it.
     this.misplaced = entry;
   }
@@ -217,9 +217,9 @@ class ExportVerifier {
   private async explain(entry: ReadEntry, next: ReadEntry | null): Promise<never> {
     const isAt = (one: ReadEntry | null) => (index: number) => one !== null && this.isAt(one, index);
     throw await explainMisplacedEntry({
-      index: this.last === null || this.isInPlace(entry) ? entry.index : this.last + 1,
+      index: this.last === null || this.isExpected(entry) ? entry.index : this.last + 1,
       claimed: entry.index,
-      place: `line ${entry.line}`,
+      location: `line ${entry.line}`,
       isAt: isAt(entry),
       isNextAt: isAt(next),
     });

@@ -36,7 +36,7 @@ export { EXTRA_MAX, formatProof, parseProof, type ProofFile } from './proof-file
 export { createProcessContext } from './process-context.js';
 export { verifyProof, type ProofOptions, type ProofReport } from './proof-verification.js';
 export { formatTilePath, parseTilePath, TILE_WIDTH, type Tile } from './tile-paths.js';
-export { createTileSource, type TrailLogReader } from './tile-source.js';
+export { createTileSource, type LogFileReader } from './tile-source.js';
 export { TrailAlteredError, TrailUnreadableError, type TrailProblem } from './trail-errors.js';
 export {
   createSignedBytes,

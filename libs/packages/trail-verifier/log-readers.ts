@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TrailLogReader } from './tile-source.js';
+import type { LogFileReader } from './tile-source.js';
 import { TrailUnreadableError } from './trail-errors.js';
 
 /** A full bundle with entries of 65,535 bytes, the longest that tiles can have. */
@@ -14,7 +14,7 @@ const PAUSE_MS = 500;
 export const isUrl = (location: string): boolean => /^https?:\/\//i.test(location);
 
 /** Returns a reader of a log in a folder, or of one at a URL that a token may read. */
-export const openLog = (location: string, token: string | null, signal?: AbortSignal): TrailLogReader =>
+export const openLog = (location: string, token: string | null, signal?: AbortSignal): LogFileReader =>
   isUrl(location) ? openLogAt(location, token, signal) : (path) => readFileIfThere(join(location, path));
 
 const readFileIfThere = async (path: string): Promise<Buffer | null> => {
@@ -27,7 +27,7 @@ const readFileIfThere = async (path: string): Promise<Buffer | null> => {
   }
 };
 
-const openLogAt = (prefix: string, token: string | null, signal?: AbortSignal): TrailLogReader => {
+const openLogAt = (prefix: string, token: string | null, signal?: AbortSignal): LogFileReader => {
   const base = new URL(prefix.endsWith('/') ? prefix : `${prefix}/`);
   const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(base.hostname);
   if (token !== null && base.protocol !== 'https:' && !isLoopback) {

@@ -3,7 +3,7 @@ import { GrowingTree } from './growing-tree.js';
 import { computeTileRoot, hashLeaf } from './merkle-tree.js';
 import { checkSuccession, createForkError, openCheckpoint, type OpenedCheckpoint } from './opened-checkpoints.js';
 import { formatTilePath, TILE_WIDTH } from './tile-paths.js';
-import { computeTileWidth, readTile, readTileFile, type TrailLogReader } from './tile-source.js';
+import { computeTileWidth, readTile, readTileFile, type LogFileReader } from './tile-source.js';
 import { TrailAlteredError, TrailUnreadableError } from './trail-errors.js';
 import type { VerifierKey } from './verifier-keys.js';
 
@@ -25,7 +25,7 @@ const TILE_LEVEL = 8;
 const READ_AHEAD = 8;
 
 /** Reads the checkpoint of a log and verifies its signatures. */
-export const readCheckpoint = async (read: TrailLogReader, keys: readonly VerifierKey[]): Promise<OpenedCheckpoint> => {
+export const readCheckpoint = async (read: LogFileReader, keys: readonly VerifierKey[]): Promise<OpenedCheckpoint> => {
   const note = await read('checkpoint');
   if (!note) throw new TrailUnreadableError('checkpoint is not there');
   return openCheckpoint(note.toString(), keys);
@@ -35,7 +35,7 @@ export const readCheckpoint = async (read: TrailLogReader, keys: readonly Verifi
  * Verifies a whole log: the signature of its checkpoint, each bundle, each tile, and that it extends the checkpoint that was
  * kept. A log may have deleted bundles of its first entries. Throws TrailAlteredError at the first difference.
  */
-export const verifyLog = async (read: TrailLogReader, { keys, since = null }: LogOptions): Promise<LogReport> => {
+export const verifyLog = async (read: LogFileReader, { keys, since = null }: LogOptions): Promise<LogReport> => {
   const checkpoint = await readCheckpoint(read, keys);
   if (since) checkSuccession(since, checkpoint);
   const verifier = new LogVerifier(read, checkpoint, since);
@@ -53,7 +53,7 @@ class LogVerifier {
   private hasBundles = false;
 
   constructor(
-    private readonly read: TrailLogReader,
+    private readonly read: LogFileReader,
     private readonly checkpoint: OpenedCheckpoint,
     private readonly since: OpenedCheckpoint | null,
   ) {}
@@ -123,7 +123,7 @@ class LogVerifier {
     throw await explainMisplacedEntry({
       index: start + wrong,
       claimed: start + wrong,
-      place: path,
+      location: path,
       isAt: isAt(leafHashes[wrong]),
       isNextAt: isAt(leafHashes[wrong + 1]),
     });

@@ -27,8 +27,8 @@ const masks = new Map<string, Mask>();
 const CACHED_MAX = 1_000;
 
 const findCached = <T>(cache: Map<string, T>, name: string, create: () => T): T => {
-  const found = cache.get(name);
-  if (found !== undefined) return found;
+  const value = cache.get(name);
+  if (value !== undefined) return value;
   const created = create();
   if (cache.size >= CACHED_MAX) cache.clear();
   cache.set(name, created);

@@ -40,15 +40,15 @@ const KNOWN_ROOTS = [
 
 const createSource = (leaves: readonly Uint8Array[]): HashSource => createMemoryTree(leaves.map(hashLeaf));
 
-const known = createSource(KNOWN_LEAVES);
+const knownTree = createSource(KNOWN_LEAVES);
 
 const inHex = (hashes: readonly Buffer[]): readonly string[] => hashes.map((hash) => hash.toString('hex'));
 
 describe('known trees', () => {
   it('have the root of RFC 9162 for each size', async () => {
-    const roots = await Promise.all(KNOWN_ROOTS.map((_, index) => computeRoot(index + 1, known)));
+    const roots = await Promise.all(KNOWN_ROOTS.map((_, index) => computeRoot(index + 1, knownTree)));
     expect(inHex(roots)).toEqual(KNOWN_ROOTS);
-    expect(await computeRoot(0, known)).toEqual(EMPTY_ROOT);
+    expect(await computeRoot(0, knownTree)).toEqual(EMPTY_ROOT);
     expect(EMPTY_ROOT.toString('hex')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
   });
 
@@ -83,7 +83,7 @@ describe('known trees', () => {
       ],
     ],
   ])('prove leaf %i of %i with the hashes of RFC 6962', async (index, size, proof) => {
-    expect(inHex(await proveInclusion(index, size, known))).toEqual(proof);
+    expect(inHex(await proveInclusion(index, size, knownTree))).toEqual(proof);
   });
 
   it.each([
@@ -115,7 +115,7 @@ describe('known trees', () => {
       ],
     ],
   ])('prove that %i leaves are the first of %i with the hashes of RFC 6962', async (from, to, proof) => {
-    expect(inHex(await proveConsistency(from, to, known))).toEqual(proof);
+    expect(inHex(await proveConsistency(from, to, knownTree))).toEqual(proof);
   });
 });
 
@@ -181,7 +181,7 @@ describe('inclusion proofs', () => {
   });
 
   it('cannot be made for a leaf behind the end', async () => {
-    await expect(proveInclusion(8, 8, known)).rejects.toThrow('index: must be from 0 to 7, got 8');
+    await expect(proveInclusion(8, 8, knownTree)).rejects.toThrow('index: must be from 0 to 7, got 8');
   });
 });
 

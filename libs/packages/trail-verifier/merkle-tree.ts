@@ -84,7 +84,7 @@ export const proveConsistency = async (from: number, to: number, source: HashSou
     if (from <= middle) end = middle;
     else start = middle;
   }
-  // Whoever verifies the proof has the hash of this range if it is the whole earlier tree.
+  // The verifier has the hash of this range if it is the whole earlier tree.
   if (start > 0) ranges.push([start, end]);
   return computeRanges(ranges.toReversed(), source);
 };

@@ -101,8 +101,8 @@ export const openNote = (note: string, verifierKeys: readonly VerifierKey[]): Op
   const { text, signatures } = splitNote(note);
   const verified = new Map<VerifierKey, VerifiedSignature>();
   let unknown = 0;
-  for (const { key: named, signature } of signatures) {
-    const key = verifierKeys.find(({ name, id }) => name === named.name && id === named.id);
+  for (const { key: signer, signature } of signatures) {
+    const key = verifierKeys.find(({ name, id }) => name === signer.name && id === signer.id);
     if (!key) unknown += 1;
     else if (!verifySignature(key, text, signature)) {
       throw new NoteError('wrong-signature', `the signature of ${key.name} (key ${key.id}) is wrong`);

@@ -3,7 +3,7 @@ import { formatTilePath, TILE_WIDTH, type Tile } from './tile-paths.js';
 import { TrailAlteredError, TrailUnreadableError } from './trail-errors.js';
 
 /** Reads a file of a log below its prefix, such as `checkpoint`. Returns null if there is no such file. */
-export type TrailLogReader = (path: string) => Promise<Buffer | null>;
+export type LogFileReader = (path: string) => Promise<Buffer | null>;
 
 const HASH_BYTES = 32;
 const TILE_LEVELS = 8;
@@ -21,14 +21,14 @@ export const computeTileWidth = (level: number, index: number, size: number): nu
  * Returns the bytes of a tile or bundle, or null if the log does not have it. A log may delete a partial tile when the full one
  * exists, which then is read instead.
  */
-export const readTileFile = async (read: TrailLogReader, { level, index, width }: Tile): Promise<Buffer | null> => {
+export const readTileFile = async (read: LogFileReader, { level, index, width }: Tile): Promise<Buffer | null> => {
   const partial = await read(formatTilePath(level, index, width));
   return partial ?? (width < TILE_WIDTH ? read(formatTilePath(level, index)) : null);
 };
 
 /** Returns the hashes of a tile. Throws TrailUnreadableError if the log does not have it. */
 export const readTile = async (
-  read: TrailLogReader,
+  read: LogFileReader,
   tile: Tile & { readonly level: number },
 ): Promise<readonly Buffer[]> => {
   const bytes = await readTileFile(read, tile);
@@ -41,7 +41,7 @@ export const readTile = async (
 };
 
 /** Returns the hashes of the tree of this size, which it reads from tiles. Nothing is verified: that is what proofs are for. */
-export const createTileSource = (read: TrailLogReader, size: number): HashSource => {
+export const createTileSource = (read: LogFileReader, size: number): HashSource => {
   const cache = new Map<string, Promise<readonly (readonly Buffer[])[]>>();
   const readNodes = (level: number, index: number): Promise<readonly (readonly Buffer[])[]> => {
     const name = `${level}/${index}`;
@@ -61,9 +61,9 @@ export const createTileSource = (read: TrailLogReader, size: number): HashSource
     const [tileLevel, height] = [Math.floor(level / TILE_LEVELS), level % TILE_LEVELS];
     const tileIndex = Math.floor((index * 2 ** height) / TILE_WIDTH);
     const nodes = await readNodes(tileLevel, tileIndex);
-    const found = nodes[height]?.[index - (tileIndex * TILE_WIDTH) / 2 ** height];
-    if (!found) throw new RangeError(`a tree of ${size} leaves has no complete subtree ${index} at level ${level}`);
-    return found;
+    const hash = nodes[height]?.[index - (tileIndex * TILE_WIDTH) / 2 ** height];
+    if (!hash) throw new RangeError(`a tree of ${size} leaves has no complete subtree ${index} at level ${level}`);
+    return hash;
   };
 };
 

@@ -46,8 +46,11 @@ export class VerifiedPath {
 
   /** Returns whether the node is on the last path, or the sibling of a node there. */
   private isKnown(level: number, node: number): boolean {
-    const known = this.path[level];
-    return known !== undefined && (known.node === node || (known.sibling !== null && known.node === siblingOf(node)));
+    const pathNode = this.path[level];
+    return (
+      pathNode !== undefined &&
+      (pathNode.node === node || (pathNode.sibling !== null && pathNode.node === siblingOf(node)))
+    );
   }
 
   private joinKnown(joined: {
@@ -61,10 +64,10 @@ export class VerifiedPath {
     readonly used: number;
   }): boolean {
     const { index, leafHash, level, node, hash, below, proof, used } = joined;
-    const known = this.path[level] as PathNode;
-    const isSame = known.node === node;
-    if (isSame ? !hash.equals(known.hash) : hash.toString('base64') !== known.sibling) return false;
-    const sibling = isSame ? known.sibling : known.hash.toString('base64');
+    const pathNode = this.path[level] as PathNode;
+    const isSame = pathNode.node === node;
+    if (isSame ? !hash.equals(pathNode.hash) : hash.toString('base64') !== pathNode.sibling) return false;
+    const sibling = isSame ? pathNode.sibling : pathNode.hash.toString('base64');
     let position = used;
     for (let height = level; height < this.path.length; height += 1) {
       const expected = height === level ? sibling : (this.path[height] as PathNode).sibling;

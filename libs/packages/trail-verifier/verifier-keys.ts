@@ -52,7 +52,7 @@ export const formatVerifierKey = ({ name, id, type, publicKey }: VerifierKey): s
 export const parseVerifierKey = (text: string): VerifierKey => {
   const [, name, id, base64] = /^([^+]+)\+([0-9a-f]{8})\+(\S+)$/.exec(text) ?? [];
   const bytes = base64 === undefined ? null : decodeBase64(base64);
-  const type = Object.values(KEY_TYPES).find((known) => known === bytes?.[0]);
+  const type = Object.values(KEY_TYPES).find((one) => one === bytes?.[0]);
   if (name === undefined || !bytes || type === undefined || bytes.length !== 1 + ED25519_BYTES) {
     throw new RangeError(`must be a verifier key of Ed25519, NAME+ID+KEY, got ${JSON.stringify(text.slice(0, 200))}`);
   }

@@ -12,7 +12,7 @@ import {
 import { isUrl, openLog } from './log-readers.js';
 import { readCheckpoint } from './log-verification.js';
 import { demandConsistency, openCheckpoint, type OpenedCheckpoint } from './opened-checkpoints.js';
-import { createTileSource, type TrailLogReader } from './tile-source.js';
+import { createTileSource, type LogFileReader } from './tile-source.js';
 import { TrailAlteredError, TrailUnreadableError, type TrailProblem } from './trail-errors.js';
 import type { VerifierKey } from './verifier-keys.js';
 
@@ -67,7 +67,7 @@ class TrailMonitor {
     private readonly times: { readonly interval: number; readonly stoppedAfter: number | null },
     private readonly options: WatchOptions,
     private readonly context: CommandContext,
-    private readonly read: TrailLogReader,
+    private readonly read: LogFileReader,
   ) {}
 
   static async create(location: string, options: WatchOptions, context: CommandContext): Promise<TrailMonitor> {
@@ -99,11 +99,11 @@ class TrailMonitor {
   }
 
   private async readState(): Promise<void> {
-    const kept = await this.state.read();
-    if (!kept) return;
-    this.latest = openCheckpoint(kept.note, this.keys, `the checkpoint in ${this.options.state ?? ''}`);
-    this.grownAt = kept.time.getTime();
-    this.context.print(`kept checkpoint of ${this.latest.size} entries, from ${kept.time.toISOString()}`);
+    const record = await this.state.read();
+    if (!record) return;
+    this.latest = openCheckpoint(record.note, this.keys, `the checkpoint in ${this.options.state ?? ''}`);
+    this.grownAt = record.time.getTime();
+    this.context.print(`kept checkpoint of ${this.latest.size} entries, from ${record.time.toISOString()}`);
   }
 
   private async check(): Promise<void> {
