@@ -2,7 +2,9 @@ import { agentsDefinition } from '#organizations/agents';
 import {
   auditTrailSettingsDefinition,
   createAuditTrailDefinition,
+  createLeafRecorder,
   createLogStartsJob,
+  createMissingLeavesJob,
   createPruningJob,
 } from '#activity/audit-trail';
 import {
@@ -228,6 +230,7 @@ export const createScheduledJobs = (
     createNameErasureJob(forgetting),
     createPruningJob(store.database, clock),
     createLogStartsJob(store, ids),
+    createMissingLeavesJob(store, createLeafRecorder()),
     createTrailCheckpointJob(dependencies, settings),
     createLeafPruningJob(store.database),
     ...createArchiveJobs(dependencies, settings),

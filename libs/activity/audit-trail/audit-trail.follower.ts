@@ -63,6 +63,9 @@ const getTrailTransition = ({ type, data }: RecordedEvent): TrailTransition | nu
   return transition?.(data) ?? null;
 };
 
+export const createLeafRecorder = (): LeafRecorder =>
+  new LeafRecorder({ view: AUDIT_TRAIL_FOLLOWER, version: VERSION });
+
 type TrailRow = TrailState & { readonly organization: string };
 /** The members are null for a trail without entries or settings, and for a trail without a log. */
 type StoredTrailRow = { readonly organization: string } & (TrailState | { readonly open: null }) &
@@ -79,10 +82,7 @@ type TrailBatch = {
  * Creates the follower that turns events of entitled organizations and of the site into entries. It takes five
  * statements for a batch, and one for each block of entries that the batch completes.
  */
-export const createAuditTrailFollower = (
-  registry: EventRegistry,
-  recorder = new LeafRecorder({ view: AUDIT_TRAIL_FOLLOWER, version: VERSION }),
-): Follower => ({
+export const createAuditTrailFollower = (registry: EventRegistry, recorder = createLeafRecorder()): Follower => ({
   name: AUDIT_TRAIL_FOLLOWER,
   batch: 500,
   // Erasing a person also clears their data in entries. Readers decrypt the rest (trail-pages.reader.ts,

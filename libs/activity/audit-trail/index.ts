@@ -1,3 +1,5 @@
+export { createLeafRecorder } from './audit-trail.follower.js';
+export { createMissingLeavesJob } from './log/missing-leaves.job.js';
 export { createLogStartsJob } from './log/log-starts.job.js';
 export { createPruningJob } from './retention/pruning.job.js';
 export { AuditTrailModule, auditTrailSettingsDefinition, createAuditTrailDefinition } from './audit-trail.module.js';

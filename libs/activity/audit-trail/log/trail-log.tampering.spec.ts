@@ -3,10 +3,12 @@ import { sql } from '#platform/kernel';
 import { FollowerRunner, listViews, rebuildView, verifyView, type RebuildableView } from '#storage/event-store';
 import { act, createAuditedOrganization } from '../../../../test/support/audited-organization.js';
 import { waitForFollowers } from '../../../../test/support/event-log.js';
+import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
 import { quiet } from '../../../../test/support/silent-logger.js';
-import { createAuditTrailFollower } from '../audit-trail.follower.js';
+import { createAuditTrailFollower, createLeafRecorder } from '../audit-trail.follower.js';
 import { createAuditTrailDefinition } from '../audit-trail.module.js';
+import { createMissingLeavesJob } from './missing-leaves.job.js';
 
 let server: TestServer;
 let view: RebuildableView;
@@ -140,6 +142,17 @@ describe('the table of leaves', () => {
       sql`select id from audit_trail_entries where organization = ${organization} order by ordinal`,
     );
     expect(await listLeafIds()).toEqual(entries.map(({ id }) => id));
+    expect(await verifyView(server.store, view, new Date())).toEqual([]);
+  });
+
+  it('gets leaves that a process of an earlier version did not write, although the trail has no new entry', async () => {
+    await tamper(
+      `delete from audit_trail.leaves where organization = '${organization}' and index >= ${ids.length - 2}`,
+    );
+    const job = createMissingLeavesJob(server.store, createLeafRecorder());
+    expect(await runJobOnce(job)).toBeGreaterThanOrEqual(2);
+    expect(await runJobOnce(job)).toBe(0);
+    expect((await listLeafIds()).slice(0, ids.length)).toEqual(ids);
     expect(await verifyView(server.store, view, new Date())).toEqual([]);
   });
 });
