@@ -13,16 +13,22 @@ export type DueLog = {
   readonly size: number;
 };
 
-/** The newest key of a log names its origin. */
+/**
+ * The newest key of a log names its origin. A plan is given up if its checkpoint no longer exists, as after a restore of an
+ * earlier position.
+ */
 const DUE_LOGS = sql`
   (select k.organization, k.origin, coalesce(d.delivered, 0) as delivered, coalesce(d.tree_size, 0) as "treeSize",
-          d.planned, d.planned_size as "plannedSize", newest.size
+          plan.planned, plan.size as "plannedSize", newest.size
      from (select distinct on (organization) organization, origin
              from audit_trail.log_keys order by organization, position desc) k
     cross join lateral (
           select c.size from audit_trail.signed_checkpoints c
            where c.organization = k.organization and c.origin = k.origin order by c.size desc limit 1) newest
      left join audit_trail.archive_deliveries d on d.organization = k.organization and d.origin = k.origin
+     left join lateral (
+          select d.planned, c.size from audit_trail.signed_checkpoints c
+           where c.organization = k.organization and c.origin = k.origin and c.size = d.planned_size) plan on true
     where newest.size > coalesce(d.tree_size, 0))`;
 
 /** Returns logs that are due after an organization, by organization. */

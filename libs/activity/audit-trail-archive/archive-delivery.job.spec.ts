@@ -13,7 +13,7 @@ import { runJobOnce } from '../../../test/support/scheduled-jobs.js';
 import { startTestServer, type TestServer } from '../../../test/support/server.js';
 import { computeLeaf, parseVerifierKey, verifyExport } from '#packages/trail-verifier';
 import { sql } from '#platform/kernel';
-import { ArchiveBucket, type ArchiveObject } from '#storage/blob-store';
+import { ArchiveBucket, ArchiveUnavailableError, type ArchiveObject } from '#storage/blob-store';
 import { createTestSigning } from '../audit-trail-log/spec.js';
 import { createAuditArchiveJob } from './archive-delivery.job.js';
 
@@ -64,7 +64,7 @@ class EndingArchive extends ArchiveBucket {
   }
 
   private countDown(): void {
-    if (this.left === 0) throw new Error('the process has ended');
+    if (this.left === 0) throw new ArchiveUnavailableError('the process has ended');
     this.left -= 1;
   }
 }
@@ -240,5 +240,24 @@ describe('the delivery of an audit trail to the archive', () => {
     );
     expect(row?.delivered).toBe(0);
     expect(leaves.length).toBeGreaterThan(0);
+  });
+
+  it('gives up a plan whose checkpoint no longer exists', async () => {
+    await signAll();
+    await deliver(new EndingArchive(0)).catch(() => undefined);
+    await server.database.rows(sql`update audit_trail.archive_deliveries set planned = 2, planned_size = 1000000`);
+    await deliver();
+    expect(await verifyFolder(audited.id)).toMatchObject({ first: 0, absent: 0 });
+  });
+
+  it('stops for a log with an altered entry, and delivers the other logs', async () => {
+    const altered = await createAuditedOrganization(server, `altered-${randomUUID().slice(0, 8)}`);
+    await signAll();
+    await server.database.rows(
+      sql`update audit_trail_entries set action = 'forged' where organization = ${altered.id} and ordinal = 2`,
+    );
+    await expect(deliver()).rejects.toThrow(`the log of the audit trail of ${altered.id} differs at index 1`);
+    expect(await listObjects(altered.id)).toEqual([]);
+    expect(await listObjects(audited.id)).toContain('checkpoint');
   });
 });

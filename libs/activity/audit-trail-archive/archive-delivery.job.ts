@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '#platform/kernel';
 import type { JobRun, ScheduledJob } from '#platform/postgres';
-import { ArchiveConflictError, type ArchiveBucket, type ArchiveObject } from '#storage/blob-store';
+import { ArchiveUnavailableError, type ArchiveBucket, type ArchiveObject } from '#storage/blob-store';
 import type { EventStore } from '#storage/event-store';
 import { openLogRange, type OpenedEntry } from '#activity/audit-trail';
 import { TrailLogReader } from '#activity/audit-trail-log';
@@ -46,7 +46,8 @@ export const createAuditArchiveJob = (dependencies: ArchiveDependencies): Schedu
 
 class ArchiveRound {
   private readonly logs: TrailLogReader;
-  private conflict: ArchiveConflictError | null = null;
+  /** The first failure of a log. */
+  private failure: { readonly error: unknown } | null = null;
 
   constructor(
     private readonly dependencies: ArchiveDependencies,
@@ -55,7 +56,7 @@ class ArchiveRound {
     this.logs = new TrailLogReader(dependencies.store.database);
   }
 
-  /** A conflict concerns one log. Every other error ends the round, because it concerns the store. */
+  /** If the archive is unavailable, the round ends. Other errors concern one log, such as an entry that was altered. */
   async run(): Promise<void> {
     const { store, archive } = this.dependencies;
     await this.report();
@@ -68,15 +69,17 @@ class ArchiveRound {
       after = due.at(-1)?.organization ?? '';
     }
     await this.report();
-    if (this.conflict) throw this.conflict;
+    if (this.failure) throw this.failure.error;
   }
 
   private async deliverLog(log: DueLog): Promise<void> {
     try {
       for (let next: DueLog | null = log; next !== null && !this.round.signal.aborted;) next = await this.deliver(next);
     } catch (error) {
-      if (!(error instanceof ArchiveConflictError)) throw error;
-      this.conflict ??= error;
+      if (error instanceof ArchiveUnavailableError || this.round.signal.aborted) throw error;
+      this.failure ??= { error };
+      const { organization } = log;
+      this.dependencies.logger.warn({ err: error, organization }, 'a log of an audit trail could not be delivered');
     }
   }
 

@@ -16,6 +16,11 @@ export class ArchiveConflictError extends Error {
   }
 }
 
+/** Thrown if the archive cannot be used for any object at the moment. */
+export class ArchiveUnavailableError extends Error {
+  override readonly name = 'ArchiveUnavailable';
+}
+
 /**
  * A bucket that objects are only added to. With Object Lock in compliance mode, nobody can delete or replace a version
  * before its date, also not the owner of the bucket.
@@ -37,7 +42,9 @@ export class ArchiveBucket {
     try {
       await s3.getObjectLockConfiguration({ Bucket: this.location.bucket });
     } catch (error) {
-      throw new Error(`the bucket ${this.location.bucket} has no Object Lock: ${describeS3Error(error)}`);
+      throw new ArchiveUnavailableError(
+        `the bucket ${this.location.bucket} has no Object Lock: ${describeS3Error(error)}`,
+      );
     }
   }
 
@@ -97,7 +104,9 @@ export class ArchiveBucket {
   }
 
   private toError(error: unknown): Error {
-    return new Error(`the archive ${this.location.bucket} cannot be written: ${describeS3Error(error)}`);
+    return new ArchiveUnavailableError(
+      `the archive ${this.location.bucket} cannot be written: ${describeS3Error(error)}`,
+    );
   }
 
   private open(): Promise<S3Connection> {

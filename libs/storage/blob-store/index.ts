@@ -1,4 +1,4 @@
-export { ArchiveBucket, ArchiveConflictError, type ArchiveObject } from './archive-bucket.js';
+export { ArchiveBucket, ArchiveConflictError, ArchiveUnavailableError, type ArchiveObject } from './archive-bucket.js';
 export {
   BlobExistsError,
   BlobStore,
