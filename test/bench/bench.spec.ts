@@ -66,7 +66,18 @@ const saveRun = async (name: string, figures: readonly Figure[], format = 1): Pr
 describe('the benchmark', () => {
   it('lists its commands', async () => {
     const { stdout } = await runScript('main.js', '--help');
-    for (const command of ['rest', 'growth', 'publisher', 'rebuild', 'trail', 'start', 'seed', 'console', 'full']) {
+    for (const command of [
+      'rest',
+      'growth',
+      'publisher',
+      'rebuild',
+      'runs',
+      'trail',
+      'start',
+      'seed',
+      'console',
+      'full',
+    ]) {
       expect(stdout).toMatch(new RegExp(`^ {2}${command} `, 'm'));
     }
     for (const command of ['report', 'compare', 'profile']) expect(stdout).toContain(`npm run bench -- ${command} `);

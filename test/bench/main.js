@@ -122,6 +122,13 @@ program
   .option('--json <file>', 'also write all values to this file')
   .action(measuring('rebuild', async (options) => (await import('./rebuild.js')).rebuild(options)));
 
+command(
+  'runs',
+  'remote runs with the executor of the server: delays, and the cost of runs that wait. Needs terraform',
+  20,
+  10,
+).action(measuring('runs', async (options) => (await import('./runs.js')).runs(options)));
+
 program
   .command('trail')
   .description('reading, exporting and pruning the trail of one organization. About 20 minutes and 20 GB')
