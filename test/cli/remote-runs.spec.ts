@@ -1,4 +1,4 @@
-import { rm, stat } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import http, { type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -358,9 +358,58 @@ for (const program of hasIacTools) {
         await rm(gate);
         expect((await command.end).code).toBe(1);
         // OpenTofu writes its state each 20 s, and terraform after each resource.
-        if (program === 'terraform') expect((await getState(id)).resources.map(({ name }) => name)).toContain('first');
+        const names = program === 'terraform' ? (await getState(id)).resources.map(({ name }) => name) : ['first'];
+        expect(names).toContain('first');
         const { attributes } = await getLastRun(id);
         expect(attributes.status).toBe('errored');
+      },
+      LONG,
+    );
+
+    it(
+      'is applied once, and has its whole log, although the server and its database are killed in both phases',
+      async () => {
+        const gate = new Gate();
+        const address = await gate.listen();
+        const [barrier, count] = [join(person.home, 'barrier'), join(person.home, 'count')];
+        const print = (from: number, to: number) =>
+          `for n in $(seq ${from} ${to}); do echo "line $n of the apply"; done`;
+        const script = `echo applied >> ${count}; ${print(1, 500)}; touch ${barrier}; while [ -e ${barrier} ]; do sleep 0.1; done; ${print(501, 1000)}`;
+        const { folder, id } = await prepare(
+          'killed-server',
+          `data "terraform_remote_state" "other" {
+            backend  = "http"
+            config   = { address = "${address}", retry_max = 0 }
+            defaults = {}
+          }
+          resource "terraform_data" "first" {
+            provisioner "local-exec" { command = ${JSON.stringify(script)} }
+          }`,
+        );
+        const restart = async (): Promise<void> => {
+          await site.product.killWithPostgres();
+          await site.product.start();
+        };
+        const command = person.startIn(folder, 'apply', '-input=false', '-auto-approve');
+        await gate.waitFor(1);
+        await restart();
+        gate.open();
+        await waitUntil(() => hasFile(barrier), 'the apply waits');
+        await restart();
+        await rm(barrier);
+        const getStatus = async () => (await getLastRun(id)).attributes.status;
+        await waitUntil(async () => ['applied', 'errored'].includes(await getStatus()), 'the run has ended');
+        expect(await getStatus()).toBe('applied');
+        expect(await readFile(count, 'utf8')).toBe('applied\n');
+        expect((await getState(id)).resources.map(({ name }) => name)).toContain('first');
+        const run = await getLastRun(id);
+        const apply = await site.api.get(`/api/v2/applies/${run.relationships.apply.data.id}`);
+        const { pathname } = new URL(expectStatus(apply, 200).body.data.attributes['log-read-url'] as string);
+        const log = expectStatus(await site.api.as(null).get(`${pathname}?limit=1000000`), 200).text;
+        const numbers = [...log.matchAll(/local-exec\): line (\d+) of the apply/g)].map(([, number]) => Number(number));
+        expect(numbers).toEqual(Array.from({ length: 1_000 }, (_, index) => index + 1));
+        await command.end;
+        gate.close();
       },
       LONG,
     );
