@@ -139,7 +139,7 @@ const runExecutor = async (
     },
     { name, capacity, phases, runsFolder: join(workFolder, 'runs'), graceMs: graceSeconds * 1_000 },
   );
-  if (/^http:/.test(settings.toolMirror))
+  if (settings.toolMirror.startsWith('http:'))
     logger.warn(
       { mirror: settings.toolMirror },
       'the tool mirror is not encrypted, so everybody on the way to it can run programs on this executor; use https://',

@@ -1,9 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { RefusedRequestError } from '../api/server-connection.js';
+import { RunLog } from '../phases/run-log.js';
 import { LogUpload, type AppendLog } from './log-upload.js';
+import { SecretMasker } from './secret-masker.js';
+
+const MIB = 1024 * 1024;
 
 let folder: string;
 
@@ -75,4 +79,28 @@ it('rejects at the end if the server refuses a part', async () => {
   );
   log.write('output');
   await expect(log.end()).rejects.toThrow('the lease has ended');
+});
+
+it('needs little memory for a log of any size, while the server does not answer', async () => {
+  const answer = Promise.withResolvers<void>();
+  const upload = await LogUpload.open(join(folder, 'log'), async (offset, output) => {
+    await answer.promise;
+    return { offset: offset + output.length, truncated: true };
+  });
+  const log = new RunLog(upload, new SecretMasker(['swordfish']), false, () => new Date());
+  const sink = log.createSink();
+  const line = Buffer.from(`${'a line of a provisioner '.repeat(10)}\n`);
+  const measurements: number[] = [];
+  // More than the log keeps on the disk.
+  for (let sent = 0; sent < 300 * MIB; sent += line.length) {
+    await sink.push(line);
+    if (sent % (10 * MIB) < line.length) measurements.push(process.memoryUsage().rss);
+  }
+  sink.end();
+  answer.resolve();
+  await log.end();
+  const { size } = await stat(join(folder, 'log'));
+  expect(size).toBeLessThan(257 * MIB);
+  const [first, last] = [measurements.slice(0, 10), measurements.slice(10)].map((part) => Math.max(...part));
+  expect((last ?? 0) - (first ?? 0)).toBeLessThan(100 * MIB);
 });

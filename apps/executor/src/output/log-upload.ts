@@ -1,5 +1,4 @@
 import { open, type FileHandle } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { RefusedRequestError } from '../api/server-connection.js';
 
 /** Bytes of one request; the server accepts at most 1 MiB. */
@@ -14,6 +13,9 @@ const POLL_MS = 250;
 const QUICK_APPENDS = 4_000;
 const QUICK_INTERVAL_MS = 750;
 const SLOW_INTERVAL_MS = 6_000;
+
+/** Bytes that may wait for the disk before commands have to wait too. */
+const MAX_PENDING_BYTES = 4 * 1024 * 1024;
 
 /** Bytes that one log can have on the disk, for example while the server is away. Servers accept 64 MiB by default. */
 const MAX_LOG_BYTES = 256 * 1024 * 1024;
@@ -34,7 +36,11 @@ export class LogUpload {
   /** The server has cut the log, and drops everything after. */
   private isCut = false;
   private failure: Error | null = null;
-  private writing: Promise<unknown> = Promise.resolve();
+  private pending: Buffer[] = [];
+  private pendingBytes = 0;
+  private writing: Promise<void> | null = null;
+  /** Ends the pause of the upload: the first output of a phase is sent at once. */
+  private wake: () => void = () => undefined;
   private readonly uploading: Promise<void>;
 
   private constructor(
@@ -58,14 +64,16 @@ export class LogUpload {
     this.accepted += output.length;
     const mark = `\nThe log is cut here, because it has more than ${this.maxBytes} bytes.\n`;
     const bytes = this.accepted > this.maxBytes ? Buffer.from(mark) : output;
-    this.writing = this.writing
-      .then(async () => {
-        await this.file.appendFile(bytes);
-        this.written += bytes.length;
-      })
-      .catch((error: unknown) => {
-        this.failure ??= error instanceof Error ? error : new Error(String(error));
-      });
+    this.pending.push(bytes);
+    this.pendingBytes += bytes.length;
+    this.writing ??= this.writePending().catch((error: unknown) => {
+      this.failure ??= error instanceof Error ? error : new Error(String(error));
+    });
+  }
+
+  /** Resolves when there is little output that the disk does not have. */
+  async waitForDisk(): Promise<void> {
+    if (this.pendingBytes > MAX_PENDING_BYTES) await this.writing;
   }
 
   /** Resolves when the server has everything. Rejects if it has refused a part. */
@@ -77,14 +85,34 @@ export class LogUpload {
     if (this.failure !== null) throw this.failure;
   }
 
+  private async writePending(): Promise<void> {
+    while (this.pending.length > 0) {
+      const bytes = Buffer.concat(this.pending);
+      this.pending = [];
+      this.pendingBytes = 0;
+      await this.file.appendFile(bytes);
+      this.written += bytes.length;
+      this.wake();
+    }
+    this.writing = null;
+  }
+
   private async uploadAll(): Promise<void> {
     for (;;) {
       const isEnded = this.isEnded;
       const waiting = this.written - this.sent;
       if (this.failure !== null || (isEnded && (waiting === 0 || this.isCut))) return;
       if (this.isDue(waiting) || (isEnded && waiting > 0)) await this.uploadPart();
-      else await sleep(POLL_MS);
+      else await this.pause();
     }
+  }
+
+  private async pause(): Promise<void> {
+    const woken = Promise.withResolvers<void>();
+    const timer = setTimeout(woken.resolve, POLL_MS);
+    this.wake = woken.resolve;
+    await woken.promise;
+    clearTimeout(timer);
   }
 
   private isDue(waiting: number): boolean {

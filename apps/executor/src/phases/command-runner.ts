@@ -15,7 +15,11 @@ export type ToolCommand = {
   readonly environment: Readonly<Record<string, string>>;
 };
 
-export type OutputSink = { push(chunk: Buffer): void; end(): void };
+export type OutputSink = {
+  /** A promise delays the command that prints. */
+  push(chunk: Buffer): void | Promise<void>;
+  end(): void;
+};
 
 type CommandRunnerOptions = {
   readonly sandbox: Sandbox;
@@ -46,7 +50,7 @@ export class CommandRunner {
     const { stop } = this.options;
     const reading = [process.stdout, process.stderr].map(async (stream) => {
       const sink = createSink();
-      for await (const chunk of stream as AsyncIterable<Buffer>) sink.push(chunk);
+      for await (const chunk of stream as AsyncIterable<Buffer>) await sink.push(chunk);
       sink.end();
     });
     const finished = Promise.all([process.exit, ...reading]).catch(async (error: unknown) => {

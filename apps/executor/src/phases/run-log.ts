@@ -14,7 +14,14 @@ export class RunLog {
 
   /** Returns a sink for one stream of a command. `observe` gets its lines before they are masked. */
   createSink(observe: (line: string) => void = () => undefined): OutputSink {
-    return new MaskedLines({ masker: this.masker, write: (text) => this.upload.write(text), observe });
+    const lines = new MaskedLines({ masker: this.masker, write: (text) => this.upload.write(text), observe });
+    return {
+      push: (chunk) => {
+        lines.push(chunk);
+        return this.upload.waitForDisk();
+      },
+      end: () => lines.end(),
+    };
   }
 
   /** Adds lines that clients show as they are. */
