@@ -1,9 +1,8 @@
-import { delimiter } from 'node:path';
 import type { PhaseJob } from '../api/phase-job.js';
+import { SYSTEM_PATH } from '../sandbox/sandbox.js';
 
 /** Terraform imports resources in a run only if the agent has at least version 1.10. */
 const AGENT_VERSION = '1.23.0';
-const DEFAULT_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'].join(delimiter);
 
 /** Paths that the commands of a run see. */
 type RunPaths = {
@@ -29,7 +28,7 @@ export const buildEnvironment = (job: PhaseJob, paths: RunPaths): Readonly<Recor
     job.environment.flatMap(({ key, value }) => (isName(key) && !value.includes('\0') ? [[key, value] as const] : [])),
   );
   return {
-    PATH: DEFAULT_PATH,
+    PATH: SYSTEM_PATH,
     LANG: 'C.UTF-8',
     TF_CLI_CONFIG_FILE: paths.cliConfig,
     SSL_CERT_FILE: paths.authorities,

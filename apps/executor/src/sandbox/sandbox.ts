@@ -1,5 +1,8 @@
 import type { Readable } from 'node:stream';
 
+/** Where commands find programs, unless their environment says otherwise. */
+export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
 /** A folder or file of the executor that a command sees. */
 export type SandboxMount = {
   /** The absolute path on the executor. */

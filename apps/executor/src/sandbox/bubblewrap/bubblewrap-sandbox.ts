@@ -2,14 +2,15 @@ import { once } from 'node:events';
 import { chmod } from 'node:fs/promises';
 import { Destinations } from '../network/destinations.js';
 import { startProxy } from '../network/proxy.js';
-import type {
-  ExceededLimit,
-  Sandbox,
-  SandboxCommand,
-  SandboxedProcess,
-  SandboxExit,
-  SandboxMount,
-  SandboxSettings,
+import {
+  SYSTEM_PATH,
+  type ExceededLimit,
+  type Sandbox,
+  type SandboxCommand,
+  type SandboxedProcess,
+  type SandboxExit,
+  type SandboxMount,
+  type SandboxSettings,
 } from '../sandbox.js';
 import { sendSignal, waitUntilEnded } from '../signals.js';
 import type { ControlGroup, ControlGroups } from '../usage/control-groups.js';
@@ -25,7 +26,7 @@ import {
 import { chooseUser, giveMounts } from './give-mounts.js';
 import type { LaunchOrder } from './launch-order.js';
 import { createRunFolder, type RunFolder } from './run-folder.js';
-import { PATH, spawnBubblewrap, type SpawnedSandbox } from './spawn-bubblewrap.js';
+import { spawnBubblewrap, type SpawnedSandbox } from './spawn-bubblewrap.js';
 
 const PROXY_PORT = 3128;
 const PROXY = `http://127.0.0.1:${PROXY_PORT}`;
@@ -113,7 +114,7 @@ export class BubblewrapSandbox implements Sandbox {
     return {
       argv: addLimits(command, this.settings.limits, this.parts.prlimit),
       workingDirectory: command.workingDirectory,
-      environment: { PATH, HOME, ...command.environment, ...ENVIRONMENT },
+      environment: { PATH: SYSTEM_PATH, HOME, ...command.environment, ...ENVIRONMENT },
       listeners: listListeners(this.destinations),
       user,
     };

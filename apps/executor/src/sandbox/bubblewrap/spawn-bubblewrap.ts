@@ -4,10 +4,8 @@ import { createInterface } from 'node:readline';
 import type { Duplex, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
-import type { SandboxExit } from '../sandbox.js';
+import { SYSTEM_PATH, type SandboxExit } from '../sandbox.js';
 import type { LaunchOrder, LauncherMessage } from './launch-order.js';
-
-export const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 type BubblewrapProcess = ChildProcess & {
   readonly stdio: readonly [null, stdout: Readable, stderr: Readable, control: Duplex, info: Readable];
@@ -90,7 +88,7 @@ export const spawnBubblewrap = async (
   const child = spawn(program, parameters, {
     cwd: '/',
     // Variables of callers must not reach programs outside of the sandbox: LD_PRELOAD would run code in them.
-    env: { PATH },
+    env: { PATH: SYSTEM_PATH },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe'],
   }) as unknown as BubblewrapProcess;
   await once(child, 'spawn');
