@@ -55,6 +55,12 @@ const EXPECTED_OUTPUT: Readonly<Record<string, readonly string[]>> = {
     'workspace:locked hello Workspace Locked',
     '["workspace:unlocked","delivered",1,"200"]',
   ],
+  // The export extends the checkpoint that was kept, and the monitor keeps the first one.
+  'docs/how-to/verify-the-audit-trail.md': [
+    'withheld:    0 personal values',
+    'extends:     the checkpoint',
+    'the first that is kept',
+  ],
 };
 
 const hasTerraform = hasIacTools.includes('terraform');
