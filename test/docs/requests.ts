@@ -418,11 +418,20 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       { name: 'create', routes: ['POST /api/v2/runs'], body: runs.createBody, goTfe: ['RunCreateOptions'] },
       {
         name: 'actions',
-        routes: ['apply', 'discard', 'cancel', 'force-cancel', 'force-execute'].map(
-          (action) => `POST /api/v2/runs/:id/actions/${action}`,
-        ),
+        routes: [
+          ...['apply', 'discard', 'cancel', 'force-cancel', 'force-execute'].map(
+            (action) => `POST /api/v2/runs/:id/actions/${action}`,
+          ),
+          'POST /api/v2/admin/runs/:id/actions/force-cancel',
+        ],
         body: runs.actionBody,
-        goTfe: ['RunApplyOptions', 'RunDiscardOptions', 'RunCancelOptions', 'RunForceCancelOptions'],
+        goTfe: [
+          'RunApplyOptions',
+          'RunDiscardOptions',
+          'RunCancelOptions',
+          'RunForceCancelOptions',
+          'AdminRunForceCancelOptions',
+        ],
       },
       { name: 'progress', routes: ['POST /api/v2/runs/:id/progress'], body: runs.progressBody },
     ],
@@ -819,7 +828,6 @@ export const NOT_BUILT: Readonly<Record<string, readonly string[]>> = {
     'AdminSentinelVersionCreateOptions',
     'AdminSentinelVersionUpdateOptions',
   ],
-  'admin runs': ['AdminRunForceCancelOptions'],
   'cloud credentials and encryption keys': [
     'AWSOIDCConfigurationCreateOptions',
     'AWSOIDCConfigurationUpdateOptions',

@@ -3419,6 +3419,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/admin/runs/{id}/actions/force-cancel': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Cancel any run at once as a site administrator
+     * @description The lock of the workspace is free at once. An executor that still works on the run cannot store its state in the workspace any more.
+     */
+    post: operations['forceCancelSiteRun'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/runs/{id}/comments': {
     parameters: {
       query?: never;
@@ -7289,6 +7309,9 @@ export interface components {
         relationships?: unknown;
       };
     };
+    ForceCancelSiteRunBody: {
+      comment?: string | null;
+    };
     CreateCommentBody: {
       data: {
         type?: ('comments' | '') | null;
@@ -7446,9 +7469,6 @@ export interface components {
         };
         relationships?: unknown;
       };
-    };
-    ApplyRunBody: {
-      comment?: string | null;
     };
     CreateStateVersionBody: {
       data: {
@@ -38048,6 +38068,67 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
+  forceCancelSiteRun: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the run. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        /**
+         * @example {
+         *       "comment": "The executor does not respond."
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['ForceCancelSiteRunBody'];
+      };
+    };
+    responses: {
+      /** @description The run is canceled. The response has no body. */
+      202: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      /** @description The run has ended. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "The run has ended."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
   listComments: {
     parameters: {
       query?: never;
@@ -41831,7 +41912,7 @@ export interface operations {
          *       "comment": "Approved by the network team."
          *     }
          */
-        'application/vnd.api+json': components['schemas']['ApplyRunBody'];
+        'application/vnd.api+json': components['schemas']['ForceCancelSiteRunBody'];
       };
     };
     responses: {
@@ -41892,7 +41973,7 @@ export interface operations {
          *       "comment": "Approved by the network team."
          *     }
          */
-        'application/vnd.api+json': components['schemas']['ApplyRunBody'];
+        'application/vnd.api+json': components['schemas']['ForceCancelSiteRunBody'];
       };
     };
     responses: {
@@ -41953,7 +42034,7 @@ export interface operations {
          *       "comment": "Approved by the network team."
          *     }
          */
-        'application/vnd.api+json': components['schemas']['ApplyRunBody'];
+        'application/vnd.api+json': components['schemas']['ForceCancelSiteRunBody'];
       };
     };
     responses: {
@@ -42014,7 +42095,7 @@ export interface operations {
          *       "comment": "Approved by the network team."
          *     }
          */
-        'application/vnd.api+json': components['schemas']['ApplyRunBody'];
+        'application/vnd.api+json': components['schemas']['ForceCancelSiteRunBody'];
       };
     };
     responses: {
@@ -42075,7 +42156,7 @@ export interface operations {
          *       "comment": "Approved by the network team."
          *     }
          */
-        'application/vnd.api+json': components['schemas']['ApplyRunBody'];
+        'application/vnd.api+json': components['schemas']['ForceCancelSiteRunBody'];
       };
     };
     responses: {

@@ -469,6 +469,14 @@ const links: readonly MatrixRow[] = [
 
 const administration: readonly MatrixRow[] = [
   { route: 'GET /admin/runs', about: site, demands: ['manage-site'], status: 200 },
+  {
+    route: 'POST /admin/runs/:id/actions/force-cancel',
+    about: run,
+    demands: [['manage-site', site]],
+    status: 202,
+    trail: ['workspace force_unlock', 'run force_cancel'],
+    fresh: true,
+  },
 ];
 
 export const runs: readonly MatrixRow[] = [

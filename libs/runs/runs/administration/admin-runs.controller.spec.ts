@@ -7,7 +7,7 @@ import {
   makeRun,
   makeWorkspace,
 } from '../../../../test/support/seeds.js';
-import { startTestServer, type TestServer } from '../../../../test/support/server.js';
+import { startTestServer, type ApiTestClient, type TestServer } from '../../../../test/support/server.js';
 
 let server: TestServer;
 const runs: Record<string, string> = {};
@@ -59,5 +59,36 @@ describe('the runs of the site', () => {
   it('are not shown to others', async () => {
     const member = server.as((await makeMember(server, 'acme', 'mallory')).token);
     expectStatus(await member.get('/api/v2/admin/runs'), 404);
+  });
+});
+
+describe('a run that an administrator cancels by force', () => {
+  const forceCancel = (id: string, client: ApiTestClient = server) =>
+    client.post(`/api/v2/admin/runs/${id}/actions/force-cancel`, { comment: 'It hangs.' });
+
+  it('ends at once, and frees its workspace', async () => {
+    const workspace = await makeWorkspace(server, 'acme', 'stuck');
+    await makeConfigurationVersion(server, workspace);
+    const [first, second] = [await makeRun(server, workspace), await makeRun(server, workspace)];
+    const read = async (id: string) => expectStatus(await server.get(`/api/v2/runs/${id}`), 200).body.data.attributes;
+    expectStatus(await forceCancel(second), 202);
+    expectStatus(await forceCancel(first), 202);
+    expect([await read(first), await read(second)]).toMatchObject([
+      { status: 'force_canceled' },
+      { status: 'force_canceled' },
+    ]);
+    const { locked } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data.attributes;
+    expect(locked).toBe(false);
+    const comments = expectStatus(await server.get(`/api/v2/runs/${first}/comments`), 200).body.data;
+    expect(comments[0].attributes.body).toBe('It hangs.');
+    expectStatus(await forceCancel(first), 409);
+  });
+
+  it('is hidden from owners, and stays', async () => {
+    const { token } = await makeMember(server, 'acme', 'trent');
+    expectStatus(await forceCancel(runs['acme'] ?? '', server.as(token)), 404);
+    expectStatus(await forceCancel('run-none'), 404);
+    const { status } = expectStatus(await server.get(`/api/v2/runs/${runs['acme']}`), 200).body.data.attributes;
+    expect(status).toBe('plan_queued');
   });
 });

@@ -1,4 +1,5 @@
-import { Controller, Get, Query, Req } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
+import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { ConfigureRoute, CurrentActor, type Actor } from '#api/access';
 import {
@@ -20,7 +21,9 @@ import { Database } from '#platform/postgres';
 import { selectRelatedWorkspaces } from '#workspaces/workspaces';
 import type { RunRow } from '../runs/runs.queries.js';
 import { RunRenderer } from '../runs/runs.renderer.js';
-import { listAdministeredRuns } from './admin-runs.queries.js';
+import { parseActionComment } from '../runs/runs.body.js';
+import { ChangeRun } from '../runs/runs.commands.js';
+import { listAdministeredRuns, requireSiteAdmin } from './admin-runs.queries.js';
 
 /** The vendor's values. The owners of an organization are not in its document, so including them adds nothing. */
 export const ADMIN_RUN_INCLUDES = ['workspace', 'workspace.organization', 'workspace.organization.owners'] as const;
@@ -32,6 +35,7 @@ const FILTERS = ['filter[status]', 'filter[from]', 'filter[to]'] as const;
 @Controller('api/v2/admin/runs')
 export class AdminRunsController {
   constructor(
+    private readonly bus: CommandBus,
     private readonly database: Database,
     private readonly renderer: RunRenderer,
   ) {}
@@ -50,6 +54,14 @@ export class AdminRunsController {
     const data = rows.map((row) => this.renderer.resource(row, actor));
     const document = renderPage(data, page, total, request.publicUrl, await this.loadIncluded(rows, includes, actor));
     return { ...document, meta: { ...document.meta, 'status-counts': statusCounts } };
+  }
+
+  /** For runs whose executor does not stop: without a request to stop before it, and without a waiting time. */
+  @Post(':id/actions/force-cancel')
+  @HttpCode(202)
+  async forceCancel(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<void> {
+    await requireSiteAdmin(this.database, actor);
+    await this.bus.execute(new ChangeRun('ForceCancelAnyRun', { id, comment: parseActionComment(body), actor }));
   }
 
   private async loadIncluded(

@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { describeController, describePage, pageParameters, parameter } from '#api/json-api/description';
+import {
+  describeController,
+  describeEmpty,
+  describeOptionalBody,
+  describePage,
+  pageParameters,
+  parameter,
+} from '#api/json-api/description';
+import { actionBody } from '../runs/runs.body.js';
 import { RUN_STATUSES } from '../runs/run-status.js';
 import { RUNS, runSchema } from '../runs/runs.openapi.js';
 import { ADMIN_RUN_INCLUDES, AdminRunsController } from './admin-runs.controller.js';
@@ -26,5 +34,15 @@ export const adminRunsOperations = describeController(AdminRunsController, group
       'filter[to]': parameter.text('Only runs that were created at this ISO 8601 timestamp or before.'),
     },
     answer: describePage('Run', { included, meta: { 'status-counts': statusCounts } }),
+  },
+  forceCancel: {
+    operationId: 'forceCancelSiteRun',
+    summary: 'Cancel any run at once as a site administrator',
+    description:
+      'The lock of the workspace is free at once. An executor that still works on the run cannot store its state in the workspace any more.',
+    body: describeOptionalBody(actionBody, { comment: 'The executor does not respond.' }),
+    answer: describeEmpty({ description: 'The run is canceled. The response has no body.' }),
+    refusals: { conflict: 'The run has ended.' },
+    events: ['RunForceCanceled', 'RunCommented', 'WorkspaceUnlocked', 'StateVersionPromoted', 'StateVersionDiscarded'],
   },
 });

@@ -31,6 +31,12 @@ const buildConditions = ({ from, to, search }: AdministeredRunFilter): readonly 
     : []),
 ];
 
+/** Refuses other callers. The statement that follows checks the access of site administrators. */
+export const requireSiteAdmin = async (database: Database, actor: Actor): Promise<void> => {
+  if (!can(actor, 'manage-site', SITE_SCOPE)) await verifyCurrentAccess(database, actor);
+  requirePermission(actor, 'manage-site', SITE_SCOPE);
+};
+
 /** Returns runs of all organizations, newest first: one page, the total count, and counts by status, in one statement. */
 export const listAdministeredRuns = async (
   database: Database,
@@ -38,9 +44,7 @@ export const listAdministeredRuns = async (
   page: PageRequest,
   filter: AdministeredRunFilter,
 ): Promise<AdministeredRuns> => {
-  // The statement of the list checks the access of site administrators.
-  if (!can(actor, 'manage-site', SITE_SCOPE)) await verifyCurrentAccess(database, actor);
-  requirePermission(actor, 'manage-site', SITE_SCOPE);
+  await requireSiteAdmin(database, actor);
   const candidates = sql`runs r ${RUN_JOINS} where ${sql.and(buildConditions(filter))}`;
   const hasStatus = filter.statuses.length === 0 ? sql`true` : sql`r.status = any (${filter.statuses}::text[])`;
   const rows = await database.slowRows<ListRow<RunRow, { total: number; statusCounts: StatusCounts }>>(

@@ -209,6 +209,15 @@ describe('a run', () => {
       .refuses('conflict', 'Run is canceled: force-cancel is not possible');
   });
 
+  it('is canceled by force at once by an administrator of the site, unless it has ended', () => {
+    const atOnce: RunCommand = { type: 'ForceCancelRun', data: { at: null } };
+    given(created()).when(atOnce).yields({ type: 'RunForceCanceled', data: {} });
+    given(created(), queued, planning).when(atOnce).yields({ type: 'RunForceCanceled', data: {} });
+    given(created(), queued, planning, cancelRequested, canceled)
+      .when(atOnce)
+      .refuses('conflict', 'Run is canceled: force-cancel is not possible');
+  });
+
   it('is discarded while it waits, but not while an executor works on it', () => {
     given(created()).when(discard).yields({ type: 'RunDiscarded', data: {} });
     given(created(), queued, planning).when(discard).refuses('conflict', 'Run is planning: discard is not possible');

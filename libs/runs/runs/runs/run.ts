@@ -60,7 +60,8 @@ export type RunCommand =
   | Message<'ConfirmRun', { confirmedBy: Principal }>
   | Message<'DiscardRun', Record<never, never>>
   | Message<'CancelRun', { forceCancelAvailableAt: Timestamp }>
-  | Message<'ForceCancelRun', { at: Timestamp }>
+  /** `at` is null for administrators of the site, who cancel any run at once. */
+  | Message<'ForceCancelRun', { at: Timestamp | null }>
   | Message<'ForceExecuteRun', Record<never, never>>
   | Message<'CommentRun', { id: string; body: string; author: Principal }>;
 
@@ -187,7 +188,7 @@ const decideCancel = (data: DataOf<RunCommand, 'CancelRun'>, run: ExistingRun): 
 };
 
 const decideForceCancel = ({ at }: DataOf<RunCommand, 'ForceCancelRun'>, run: ExistingRun): readonly RunEvent[] => {
-  if (!isForceCancelable(run, at)) {
+  if (at === null ? isFinal(run.status) : !isForceCancelable(run, at)) {
     const why =
       run.forceCancelAvailableAt === null ? 'it must be canceled first' : `not before ${run.forceCancelAvailableAt}`;
     throw conflict(`Run is ${run.status}: force-cancel is not possible${isExecuting(run.status) ? `, ${why}` : ''}`);

@@ -29,6 +29,8 @@ export type RunOperations = {
   DiscardRun: Operation<RunActionInput, RunRow>;
   CancelRun: Operation<RunActionInput, RunRow>;
   ForceCancelRun: Operation<RunActionInput, RunRow>;
+  /** For administrators of the site: at once, whatever the run does. */
+  ForceCancelAnyRun: Operation<RunActionInput, RunRow>;
   ForceExecuteRun: Operation<RunActionInput, RunRow>;
   ReportProgress: Operation<{ id: string; progress: DataOf<RunCommand, 'ReportProgress'>; actor: Actor }, RunRow>;
   /** The next run that waits for the agent's pool; null if none waits. */

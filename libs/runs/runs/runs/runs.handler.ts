@@ -34,6 +34,7 @@ export class RunsHandler extends AggregateHandler<RunOperations> {
         type: 'ForceCancelRun',
         data: { at: this.dependencies.clock.now().toISOString() },
       }),
+    ForceCancelAnyRun: (input) => changeRun(this.dependencies, input, { type: 'ForceCancelRun', data: { at: null } }),
     ForceExecuteRun: (input) => changeRun(this.dependencies, input, { type: 'ForceExecuteRun', data: {} }),
     ReportProgress: ({ id, progress, actor }) =>
       changeRun(this.dependencies, { id, comment: null, actor }, { type: 'ReportProgress', data: progress }),

@@ -13,7 +13,7 @@ const PERMISSION = {
   ReportProgress: 'execute-run',
   ClaimRun: 'execute-run',
   IssueRunToken: 'execute-run',
-} as const satisfies Record<Exclude<keyof RunOperations, 'CreateRun'>, Permission>;
+} as const satisfies Record<Exclude<keyof RunOperations, 'CreateRun' | 'ForceCancelAnyRun'>, Permission>;
 
 /** Returns 404 to executors of other runs, and to other callers that cannot read the run. */
 export const authorizeRunCommand = (actor: Actor, type: keyof typeof PERMISSION, row: RunForCommand): void => {
