@@ -1,6 +1,6 @@
 import { deleteLeaves, selectLeafBounds } from '#activity/audit-trail';
 import { sql } from '#platform/kernel';
-import { pause, type Database, type ScheduledJob } from '#platform/postgres';
+import { pause, type Database, type DatabaseSession, type JobRun, type ScheduledJob } from '#platform/postgres';
 
 const EVERY_MS = 10 * 60 * 1_000;
 // Like entries, leaves are deleted in short transactions, because followers wait for every open transaction.
@@ -16,7 +16,7 @@ type PrunableLog = { readonly organization: string; readonly first: number; read
 export const createLeafPruningJob = (database: Database): ScheduledJob => ({
   name: 'audit_trail_leaf_pruning',
   everyMs: EVERY_MS,
-  run: async ({ signal, done }) => {
+  run: async (round) => {
     const session = await database.session();
     try {
       const logs = await session.run<PrunableLog>(sql`
@@ -27,17 +27,23 @@ export const createLeafPruningJob = (database: Database): ScheduledJob => ({
              where t.organization = bounds.organization and t.level = 0) tiles
          where bounds.first < least(bounds.end, tiles.count * ${LEAVES_IN_TILE})
          order by bounds.organization`);
-      for (const { organization, first, end } of logs) {
-        for (let from = first; from < end && !signal.aborted; from += LEAVES_PER_DELETE) {
-          const began = performance.now();
-          const to = Math.min(from + LEAVES_PER_DELETE, end);
-          await session.pipeline(deleteLeaves(organization, from, to));
-          done(to - from);
-          if (to < end) await pause(performance.now() - began, signal);
-        }
-      }
+      for (const log of logs) await pruneLog(session, log, round);
     } finally {
       await session.close();
     }
   },
 });
+
+const pruneLog = async (
+  session: DatabaseSession,
+  { organization, first, end }: PrunableLog,
+  { signal, done }: JobRun,
+): Promise<void> => {
+  for (let from = first; from < end && !signal.aborted; from += LEAVES_PER_DELETE) {
+    const began = performance.now();
+    const to = Math.min(from + LEAVES_PER_DELETE, end);
+    await session.pipeline(deleteLeaves(organization, from, to));
+    done(to - from);
+    if (to < end) await pause(performance.now() - began, signal);
+  }
+};
