@@ -12,6 +12,7 @@ import {
   auditTrailLogEventsDefinition,
   createLeafPruningJob,
   createTrailCheckpointJob,
+  createTrailWitnessJob,
 } from '#activity/audit-trail-log';
 import { auditTrailArchiveDefinition, createAuditArchiveJob } from '#activity/audit-trail-archive';
 import { backupDefinition, createDeferredDeletionsJob, DeferringBlobs } from '#operations/backup';
@@ -164,6 +165,7 @@ type JobSettings = Pick<
   | 'publicUrl'
   | 'smtp'
   | 'trailSigningKey'
+  | 'trailWitnessesFile'
   | 'transit'
 >;
 
@@ -217,6 +219,15 @@ const createArchiveJobs = (
   return [createAuditArchiveJob({ store, archive, clock, logger })];
 };
 
+/** Returns the job that lets witnesses cosign the log of the site, if there are witnesses. */
+const createWitnessJobs = (
+  { store, blobs, logger }: ScheduledJobDependencies,
+  { trailWitnessesFile }: JobSettings,
+): readonly ScheduledJob[] =>
+  trailWitnessesFile === null
+    ? []
+    : [createTrailWitnessJob({ database: store.database, blobs, logger }, trailWitnessesFile)];
+
 /** Returns the jobs that depend on time. */
 export const createScheduledJobs = (
   dependencies: ScheduledJobDependencies,
@@ -234,6 +245,7 @@ export const createScheduledJobs = (
     createTrailCheckpointJob(dependencies, settings),
     createLeafPruningJob(store.database),
     ...createArchiveJobs(dependencies, settings),
+    ...createWitnessJobs(dependencies, settings),
     ...createRetentionJobs(dependencies, settings),
     ...createFileJobs(dependencies, settings),
     createEndedSessionsJob({ store, clock, ids, idleMinutes }),

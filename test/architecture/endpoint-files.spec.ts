@@ -65,6 +65,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   events: 'a live stream for browsers',
   'audit-trail': 'entries of the trail have their own format, which is not JSON:API',
   'audit-trail-log': 'the formats of C2SP transparency logs',
+  'site-audit-trail-log': 'the formats of C2SP transparency logs',
   'trail-log-settings': 'responses without a body',
   'organization-audit-trail': 'entries of the trail have their own format, which is not JSON:API',
   'site-audit-trail': 'entries of the trail have their own format, which is not JSON:API',
@@ -136,6 +137,8 @@ const STATEMENTS: Readonly<Record<string, number>> = {
   '/api/v2/admin/audit-trail': 6,
   '/api/v2/organizations/:organization/audit-trail': 6,
   '/api/v2/organizations/:organization/audit-trail-activity': 3,
+  // A partial tile needs a checkpoint.
+  '/audit-trail-log/tile/*': 2,
   // The organization, and what the log publishes. A partial tile needs a checkpoint.
   '/api/v2/organizations/:organization/audit-trail-log/checkpoint': 2,
   '/api/v2/organizations/:organization/audit-trail-log/keys': 2,

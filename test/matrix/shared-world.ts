@@ -209,8 +209,12 @@ const furnish = async (
   const { relationships } = expectStatus(await server.get(`/api/v2/runs/${run}`), 200).body.data;
   const trail = expectStatus(await server.get('/api/v2/organizations/acme/audit-trail?page[size]=1'), 200);
   const siteTrail = expectStatus(await server.get('/api/v2/admin/audit-trail?page[size]=1'), 200);
-  await createTestSigning(server)();
+  const sign = createTestSigning(server);
+  await sign();
+  await sign();
   const checkpoint = expectStatus(await server.get('/api/v2/organizations/acme/audit-trail-log/checkpoint'), 200);
+  const siteCheckpoint = expectStatus(await server.get('/audit-trail-log/checkpoint'), 200);
+  const siteLogSize = Number(siteCheckpoint.text.split('\n')[1]);
   const logSize = Number(checkpoint.text.split('\n')[1]);
   return {
     ...(await furnishRegistry(server)),
@@ -229,6 +233,7 @@ const furnish = async (
     runFar: await makeSpeculativeRun(server, far),
     comment,
     auditEntry: trail.body.data[0].id as string,
+    siteTrailTile: `0/000.p/${siteLogSize}`,
     trailTile: logSize < 256 ? `0/000.p/${logSize}` : '0/000',
     siteAuditEntry: siteTrail.body.data[0].id as string,
     runEvent: events.body.data[0].id as string,

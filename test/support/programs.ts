@@ -60,6 +60,8 @@ const PROGRAMS = {
     packages: ['python3', 'python3-venv'],
     isInstalled: () => execute('python3', '-c', PYTHON_CHECK).status === 0,
   },
+  'ssh-add': { packages: ['openssh-client'], isInstalled: isOnPath('ssh-add') },
+  'ssh-agent': { packages: ['openssh-client'], isInstalled: isOnPath('ssh-agent') },
   'ssh-keygen': { packages: ['openssh-client'], isInstalled: isOnPath('ssh-keygen') },
   'systemd-analyze': { packages: ['systemd'], isInstalled: isOnPath('systemd-analyze') },
   zip: { packages: ['zip'], isInstalled: isOnPath('zip') },
@@ -85,6 +87,7 @@ const NEEDS: Readonly<Record<string, readonly ProgramName[]>> = {
   'test/support/java.ts': ['java', 'mvn'],
   'test/support/jest/watchdog.ts': ['ps'],
   'test/support/kafka/index.ts': isInContainers() ? [] : ['java', 'mvn'],
+  'test/support/litewitness.ts': ['go', 'ssh-add', 'ssh-agent', 'ssh-keygen'],
   'test/support/openbao.ts': ['python3'],
   'test/support/previous-release.ts': ['git'],
   'test/support/python.ts': ['python3'],
@@ -94,6 +97,7 @@ const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
   'test/deploy/tools.ts': ['test/deploy/install-tools'],
   'test/support/example-programs.ts': ['test/support/install-go'],
   'test/support/foreign-verifiers.ts': ['test/support/install-go'],
+  'test/support/litewitness.ts': ['test/support/install-go'],
   'test/support/openbao.ts': ['test/support/install-openbao'],
 };
 

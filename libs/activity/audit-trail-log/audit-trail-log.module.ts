@@ -10,6 +10,8 @@ import { TrailLogSettingsController } from './keys/trail-log-settings.controller
 import { trailLog, trailLogEvents } from './logs/trail-log.js';
 import { AuditTrailLogController } from './serving/audit-trail-log.controller.js';
 import { LogProofReader } from './serving/log-proofs.reader.js';
+import { SiteAuditTrailLogController } from './serving/site-audit-trail-log.controller.js';
+import { SITE_LOG } from './tiles/hashes.js';
 import { TrailLogReader } from './serving/trail-log.reader.js';
 import { TrailProofReader } from './serving/trail-proof.reader.js';
 
@@ -25,11 +27,14 @@ export const auditTrailLogEventsDefinition: ModuleDefinition = {
   migrations: null,
 };
 
-/** Deletes what a restore leaves out: tiles and checkpoints with leaves that are not in the log any more. */
+/**
+ * Deletes what a restore leaves out: tiles and checkpoints with leaves that are not in the log any more. The log of the site
+ * is restored as a whole.
+ */
 const trimBeyond = (table: string, size: string): Sql =>
   sql.raw(`
   delete from ${table} t
-   where ${size} > (select coalesce(greatest(max(v.index) + 1, max(l.pruned)), 0) from audit_trail.logs l
+   where t.organization <> '${SITE_LOG}' and ${size} > (select coalesce(greatest(max(v.index) + 1, max(l.pruned)), 0) from audit_trail.logs l
                       left join audit_trail.leaves v on v.organization = l.organization
                      where l.organization = t.organization)`);
 
@@ -57,6 +62,12 @@ export const auditTrailLogDefinition: ModuleDefinition = {
       trim: trimBeyond('audit_trail.signed_checkpoints', 't.size'),
     },
     { table: 'audit_trail.log_keys', backup: 'rows', organizationExport: withoutLog },
+    {
+      table: 'audit_trail.site_leaves',
+      backup: 'rows',
+      organizationExport: { without: 'the log of a site stays there' },
+    },
+    { table: 'audit_trail.witnesses', backup: 'empty', because: 'witnesses say what they have cosigned' },
     { table: 'audit_trail.unsigned_logs', backup: 'empty', because: 'the restored leaves fill it' },
   ],
 };
@@ -77,7 +88,7 @@ export class AuditTrailLogModule {
       // Exports of the audit trail prove entries, and its module is below this one.
       global: true,
       imports: [CqrsModule],
-      controllers: [AuditTrailLogController, TrailLogSettingsController],
+      controllers: [AuditTrailLogController, SiteAuditTrailLogController, TrailLogSettingsController],
       providers: [
         TrailLogReader,
         TrailProofReader,

@@ -9,3 +9,4 @@ export { createLeafPruningJob } from './retention/leaf-pruning.job.js';
 export { selectNewestCheckpoint } from './serving/trail-logs.queries.js';
 export { verifyTrailLogs, type LogDifference } from './verification/trail-log.verifier.js';
 export { TrailLogReader } from './serving/trail-log.reader.js';
+export { createTrailWitnessJob } from './witnesses/witnesses.job.js';

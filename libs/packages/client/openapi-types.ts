@@ -121,6 +121,60 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/audit-trail-log/checkpoint': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Show the newest checkpoint of the log of the site
+     * @description A [C2SP tlog-checkpoint](https://c2sp.org/tlog-checkpoint), with the cosignatures of witnesses if the site has witnesses. Each entry of the log has the SHA-256 of the origin of an organization’s log, and the SHA-256 of the text of one of its checkpoints.
+     */
+    get: operations['getSiteAuditTrailLogCheckpoint'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/audit-trail-log/keys': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the verifier keys of the log of the site */
+    get: operations['listSiteAuditTrailLogKeys'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/audit-trail-log/tile/{path}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a tile of the log of the site */
+    get: operations['getSiteAuditTrailLogTile'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/audit-trail-activity': {
     parameters: {
       query?: never;
@@ -14493,6 +14547,141 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
+    };
+  };
+  getSiteAuditTrailLogCheckpoint: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The signed checkpoint. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/plain': string;
+        };
+      };
+      400: components['responses']['BadRequest'];
+      /** @description No checkpoint was signed yet. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "No checkpoint was signed yet."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listSiteAuditTrailLogKeys: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The verifier keys, the present one first. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/plain': string;
+        };
+      };
+      400: components['responses']['BadRequest'];
+      /** @description No checkpoint was signed yet. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "No checkpoint was signed yet."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getSiteAuditTrailLogTile: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The level and the index, as in `0/x001/234.p/8` or `entries/000`. */
+        path: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Hashes of 32 bytes, or leaves after their lengths. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/octet-stream': string;
+        };
+      };
+      400: components['responses']['BadRequest'];
+      /** @description There is no such tile. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "There is no such tile."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
     };
   };
   getAuditTrailActivity: {

@@ -240,6 +240,8 @@ const toStorageSettings = (env: ParsedEnvironment) => {
     previousEncryptionKey: env.CADASTRE_ENCRYPTION_KEY_PREVIOUS ?? null,
     /** The service that unwraps wrapped keys; null if keys are not wrapped. */
     transit: toTransitSettings(env),
+    /** The file with the policy of the witnesses that cosign the log of the site; null if there are none. */
+    trailWitnessesFile: env.CADASTRE_TRAIL_WITNESSES === undefined ? null : resolve(env.CADASTRE_TRAIL_WITNESSES),
     /** The key of `transit` that signs checkpoints of audit trails; null if keys in the database sign. */
     trailSigningKey: env.CADASTRE_VAULT_SIGNING_KEY ?? null,
     /** Days after which soft-deleted files are deleted permanently. */

@@ -74,6 +74,11 @@ export const settingVariables = {
     'folder for the data of this process; with the embedded Postgres, each process needs its own',
     z.string().default('.cadastre'),
   ),
+  CADASTRE_TRAIL_WITNESSES: defineVariable(
+    '–',
+    'file with the witnesses that cosign the log of the site, and their quorum (C2SP tlog-policy)',
+    z.string().exactOptional(),
+  ),
   CADASTRE_WORKERS: defineVariable(
     '1',
     'processes that serve requests in serve; 1: everything is in one process',

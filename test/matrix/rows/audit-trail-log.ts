@@ -28,10 +28,20 @@ const entry: MatrixTarget = {
 
 const P = 'GET /organizations/:organization/audit-trail-log';
 
+const siteTile: MatrixTarget = {
+  ...site,
+  params: (_, { resources }) => ({ '*': resources.siteTrailTile }),
+};
+
+const S = 'GET /audit-trail-log';
+
 export const auditTrailLogRows: readonly MatrixRow[] = [
   ...actions,
   { route: `${P}/checkpoint`, about: organization, demands: ['read-audit-trail'], status: 200 },
   { route: `${P}/keys`, about: organization, demands: ['read-audit-trail'], status: 200 },
   { route: `${P}/tile/*`, about: tile, demands: ['read-audit-trail'], status: 200 },
   { route: `${P}/entries/:entry/proof`, about: entry, demands: ['read-audit-trail'], status: 200 },
+  { route: `${S}/checkpoint`, about: site, demands: 'anybody', status: 200 },
+  { route: `${S}/keys`, about: site, demands: 'anybody', status: 200 },
+  { route: `${S}/tile/*`, about: siteTile, demands: 'anybody', status: 200 },
 ];

@@ -6,6 +6,7 @@ import { TransitSigningKey } from '#platform/transit';
 import type { BlobStore } from '#storage/blob-store';
 import type { EventStore } from '#storage/event-store';
 import { Vault } from '#storage/vault';
+import { SITE_LOG } from '../tiles/hashes.js';
 import { DerivedKeys } from '../keys/derived-keys.service.js';
 import type { SigningKeys } from '../keys/signing-keys.port.js';
 import { TransitKeys } from '../keys/transit-keys.service.js';
@@ -22,6 +23,8 @@ import {
 
 /** A checkpoint follows an entry after at most this time and the time of the round itself. */
 const EVERY_MS = 5_000;
+/** The log of the site changes with every other one. */
+const SITE_EVERY_MS = 60_000;
 const LOGS_PER_STEP = 100;
 /** Requests to the file store, and to a service that signs, at the same time. */
 const CONCURRENCY = 8;
@@ -54,6 +57,7 @@ export const createTrailCheckpointJob = (
   const published = new PublishedCheckpoints(blobs);
   const signer = new LogSigner({ store, published, publicUrl, clock, ids, logger });
   let announced: string | null = null;
+  let siteSignedAt = 0;
   return {
     name: 'trail_checkpoints',
     everyMs: EVERY_MS,
@@ -65,9 +69,12 @@ export const createTrailCheckpointJob = (
       const failures: unknown[] = [];
       let keys: ReturnType<typeof signingKeys.list> | null = null;
       await forEachUnsignedLog(database, round, async (log) => {
+        const isSite = log.organization === SITE_LOG;
+        if (isSite && clock.now().getTime() - siteSignedAt < SITE_EVERY_MS) return;
         try {
           await signer.sign(log, await (keys ??= signingKeys.list()));
-          round.done();
+          if (isSite) siteSignedAt = clock.now().getTime();
+          else round.done();
         } catch (err) {
           failures.push(err);
           logger.warn({ err, organization: log.organization }, 'a log of an audit trail could not be signed');

@@ -9,6 +9,11 @@ export const checkpointMetrics = {
     name: 'cadastre_trail_log_forks_total',
     help: 'Audit trail logs that continue under another origin, because the database is older than what was published',
   }),
+  witnessFailures: new Counter({
+    name: 'cadastre_trail_witness_failures_total',
+    help: 'Requests to witnesses of the log of the site that brought no cosignature',
+    labelNames: ['witness'],
+  }),
   oldestUnsigned: new Gauge({
     name: 'cadastre_trail_oldest_unsigned_seconds',
     help: 'Age of the oldest entry of an audit trail that no checkpoint covers; 0 if there is none',

@@ -6,6 +6,7 @@ import { expectVersion, raiseConflictWhen, type EventStore } from '#storage/even
 import type { SigningKey } from '../keys/signing-keys.port.js';
 import { buildNextOrigin, buildOrigin } from '../logs/origin.js';
 import { toTrailLogStream, trailLog, type TrailLogCommand } from '../logs/trail-log.js';
+import { SITE_LOG } from '../tiles/hashes.js';
 import { RightEdge } from '../tiles/right-edge.js';
 import { computeWithTiles } from '../tiles/tiles.reader.js';
 import { checkpointMetrics } from './checkpoints.metrics.js';
@@ -16,8 +17,10 @@ import {
   clearUnsigned,
   hasOtherKeys,
   insertCheckpoint,
+  insertForkOfSiteLog,
   insertLogKeys,
   insertTile,
+  lockUnsignedLogs,
   type LogKey,
   type UnsignedLog,
 } from './unsigned-logs.queries.js';
@@ -71,7 +74,8 @@ export class LogSigner {
     await this.commit([
       raiseConflictWhen(hasOtherKeys(known)),
       ...tiles,
-      insertCheckpoint(organization, checkpoint, note, this.options.clock.now()),
+      lockUnsignedLogs,
+      ...insertCheckpoint(organization, checkpoint, note, this.options.clock.now()),
       ...clearUnsigned(organization, edge.size),
     ]);
     checkpointMetrics.signed.inc();
@@ -107,7 +111,10 @@ export class LogSigner {
     const suffix = reason === 'published_checkpoint_is_missing' ? randomBytes(4).toString('hex') : null;
     const next = buildNextOrigin(published.origin, suffix);
     const fork = { origin: next, previousOrigin: published.origin, size: published.size, reason };
-    const statements = insertLogKeys(organization, log.keys.length, describeKeys(next, keys), this.options.clock.now());
+    const statements = [
+      ...insertLogKeys(organization, log.keys.length, describeKeys(next, keys), this.options.clock.now()),
+      ...(organization === SITE_LOG ? insertForkOfSiteLog(published) : []),
+    ];
     await this.record(log, statements, {
       type: 'ForkLog',
       data: { ...fork, root: published.root.toString('base64') },
@@ -119,7 +126,10 @@ export class LogSigner {
     );
   }
 
-  /** Appends an event in the transaction of the statements. The trail of a deleted organization gets no more entries. */
+  /**
+   * Appends an event in the transaction of the statements. The trail of a deleted organization gets no more entries, and the
+   * log of the site has no trail.
+   */
   private async record(
     { organization, version }: UnsignedLog,
     statements: readonly Sql[],

@@ -24,6 +24,10 @@ export class PublishedCheckpoints {
     }
   }
 
+  async delete(organization: string): Promise<void> {
+    await this.blobs.delete(toFile(organization));
+  }
+
   async write(organization: string, note: string): Promise<void> {
     const file = toFile(organization);
     const content = Buffer.from(note);

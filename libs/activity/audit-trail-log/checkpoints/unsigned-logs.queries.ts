@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto';
 import { sql, type Sql } from '#platform/kernel';
-import { type LogCheckpoint, TILE_WIDTH } from '#packages/trail-verifier';
+import { formatCheckpoint, type LogCheckpoint, TILE_WIDTH } from '#packages/trail-verifier';
 import type { Database } from '#platform/postgres';
-import { splitHashes } from '../tiles/hashes.js';
+import { getLeafBytes, SITE_LOG, splitHashes } from '../tiles/hashes.js';
 import type { CompleteTile } from '../tiles/right-edge.js';
 
 /** Leaves that one round adds to one log, so that a long backlog delays no other log. */
@@ -71,7 +72,7 @@ export const loadUnsignedLogs = async (
 ): Promise<readonly UnsignedLog[]> => {
   const rows = await database.rows<UnsignedLogRow>(sql`
     select u.organization, greatest(leaf.size, tile.count * ${TILE_WIDTH}) as size, tile.count as tiles,
-           (select string_agg(leaf, '' order by index) from audit_trail.leaves l
+           (select string_agg(leaf, '' order by index) from audit_trail.log_leaves l
              where l.organization = u.organization and index >= tile.count * ${TILE_WIDTH}
                and index < tile.count * ${TILE_WIDTH} + ${LEAVES_PER_ROUND}) as leaves,
            (select jsonb_agg(jsonb_build_object('level', edge.level, 'roots', encode(edge.roots, 'base64')))
@@ -92,7 +93,7 @@ export const loadUnsignedLogs = async (
         select coalesce((select index + 1 from audit_trail.tiles
                           where organization = u.organization and level = 0 order by index desc limit 1), 0) as count) tile
       cross join lateral (
-        select coalesce((select index + 1 from audit_trail.leaves
+        select coalesce((select index + 1 from audit_trail.log_leaves
                           where organization = u.organization order by index desc limit 1), 0) as size) leaf
       cross join lateral (
         select jsonb_agg(jsonb_build_object('origin', origin, 'verifierKey', verifier_key, 'source', source)
@@ -112,7 +113,7 @@ const toUnsignedLog = (row: UnsignedLogRow): UnsignedLog => {
     organization,
     size,
     tiles,
-    leaves: splitHashes(row.leaves ?? Buffer.alloc(0)),
+    leaves: splitHashes(row.leaves ?? Buffer.alloc(0), getLeafBytes(organization)),
     roots,
     keys: keys ?? [],
     version,
@@ -137,19 +138,52 @@ export const insertTile = (organization: string, { level, index, hashes, root }:
   insert into audit_trail.tiles (organization, level, index, hashes, root)
   values (${organization}, ${level}, ${index}, ${hashes}, ${root}) on conflict do nothing`;
 
+export const lockUnsignedLogs = sql`select pg_advisory_xact_lock(hashtextextended('audit_trail.unsigned_logs', 0))`;
+
+/**
+ * Statements that insert a checkpoint and, unless the log is that of the site, its leaf in the log of the site. They need the
+ * lock of `lockUnsignedLogs`, which keeps these leaves in order.
+ */
 export const insertCheckpoint = (
   organization: string,
   { origin, size, root }: LogCheckpoint,
   note: string,
   at: Date,
-): Sql => sql`
-  insert into audit_trail.signed_checkpoints (organization, origin, size, root, note, signed_at)
-  values (${organization}, ${origin}, ${size}, ${root}, ${note}, ${at.toISOString()}) on conflict do nothing`;
+): readonly Sql[] => {
+  const insertion = sql`
+    insert into audit_trail.signed_checkpoints (organization, origin, size, root, note, signed_at)
+    values (${organization}, ${origin}, ${size}, ${root}, ${note}, ${at.toISOString()}) on conflict do nothing`;
+  if (organization === SITE_LOG) return [insertion];
+  return [
+    sql`with signed as (${insertion} returning 1) ${insertSiteLeaf({ origin, size, root }, sql`signed`)}`,
+    MARK_SITE_LOG,
+  ];
+};
+
+/**
+ * Returns a statement that adds a leaf to the log of the site. Readers of a log find its checkpoints by the digest of its
+ * origin. Others do not learn the origin from it, because the id of an organization cannot be guessed.
+ */
+const insertSiteLeaf = (checkpoint: LogCheckpoint, from: Sql): Sql => sql`
+  insert into audit_trail.site_leaves (index, leaf)
+  select coalesce((select max(index) + 1 from audit_trail.site_leaves), 0), ${computeSiteLeaf(checkpoint)} from ${from}`;
+
+export const computeSiteLeaf = (checkpoint: LogCheckpoint): Buffer =>
+  Buffer.concat([hash('sha256', checkpoint.origin, 'buffer'), hash('sha256', formatCheckpoint(checkpoint), 'buffer')]);
+
+/** Statements that record in the log of the site which checkpoint was the last one of its previous origin. */
+export const insertForkOfSiteLog = (checkpoint: LogCheckpoint): readonly Sql[] => [
+  lockUnsignedLogs,
+  insertSiteLeaf(checkpoint, sql`(select) fork`),
+];
+
+const MARK_SITE_LOG = sql`
+  insert into audit_trail.unsigned_logs (organization, since) values (${SITE_LOG}, now()) on conflict do nothing`;
 
 /** Statements that forget a log as unsigned, unless a leaf has come after this size. */
 export const clearUnsigned = (organization: string, size: number): readonly Sql[] => [
-  sql`select pg_advisory_xact_lock(hashtextextended('audit_trail.unsigned_logs', 0))`,
+  lockUnsignedLogs,
   sql`delete from audit_trail.unsigned_logs
        where organization = ${organization}
-         and not exists (select from audit_trail.leaves where organization = ${organization} and index >= ${size})`,
+         and not exists (select from audit_trail.log_leaves where organization = ${organization} and index >= ${size})`,
 ];

@@ -2,9 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { notFound } from '#platform/kernel';
 import { parseTilePath, TILE_WIDTH } from '#packages/trail-verifier';
 import { Database } from '#platform/postgres';
-import { splitHashes } from '../tiles/hashes.js';
+import { getLeafBytes, SITE_LOG, splitHashes } from '../tiles/hashes.js';
 import { hashLeaves, readTiles } from '../tiles/tiles.reader.js';
-import { findNewestCheckpoint, hasCheckpointWithTile, listVerifierKeys } from './trail-logs.queries.js';
+import {
+  findNewestCheckpoint,
+  findSiteCheckpoint,
+  hasCheckpointWithTile,
+  listVerifierKeys,
+} from './trail-logs.queries.js';
 
 /** Levels above are empty: a log never has so many leaves. */
 const MAX_LEVEL = 6;
@@ -15,7 +20,9 @@ export class TrailLogReader {
   constructor(private readonly database: Database) {}
 
   async readCheckpoint(organization: string): Promise<Buffer> {
-    const checkpoint = await findNewestCheckpoint(this.database, organization);
+    const checkpoint = await (organization === SITE_LOG
+      ? findSiteCheckpoint(this.database)
+      : findNewestCheckpoint(this.database, organization));
     if (!checkpoint) throw notFound();
     return Buffer.from(checkpoint.note);
   }
@@ -36,11 +43,13 @@ export class TrailLogReader {
     if (tile.width < TILE_WIDTH && !(await hasCheckpointWithTile(this.database, organization, part))) throw notFound();
     const hashes = (await readTiles(this.database, organization, [part])).get(`${part.level}/${part.index}`);
     if (!hashes) throw notFound();
-    if (tile.level === 'entries') return formatBundle(hashes);
-    return part.level === 0 ? hashLeaves(hashes) : hashes;
+    if (tile.level === 'entries') return formatBundle(organization, hashes);
+    return part.level === 0 ? hashLeaves(organization, hashes) : hashes;
   }
 }
 
 /** Returns each leaf after its length. */
-const formatBundle = (leaves: Buffer): Buffer =>
-  Buffer.concat(splitHashes(leaves).flatMap((leaf) => [Buffer.of(leaf.length >> 8, leaf.length & 0xff), leaf]));
+const formatBundle = (log: string, leaves: Buffer): Buffer =>
+  Buffer.concat(
+    splitHashes(leaves, getLeafBytes(log)).flatMap((leaf) => [Buffer.of(leaf.length >> 8, leaf.length & 0xff), leaf]),
+  );

@@ -1,6 +1,7 @@
 import { sql, type Sql } from '#platform/kernel';
 import { TILE_WIDTH } from '#packages/trail-verifier';
 import type { Database } from '#platform/postgres';
+import { SITE_LOG } from '../tiles/hashes.js';
 import type { TilePart } from '../tiles/tiles.reader.js';
 
 /** The origins of a log. The last one signs. */
@@ -22,6 +23,22 @@ export const selectNewestCheckpoint = (organization: string): Sql => sql`
      and origin = (select origin from audit_trail.log_keys
                     where organization = ${organization} order by position desc limit 1)
    order by size desc limit 1`;
+
+/**
+ * Returns the newest checkpoint of the log of the site that a quorum of witnesses has cosigned, or the newest one if there is
+ * none of the last ten minutes.
+ */
+export const findSiteCheckpoint = (database: Database): Promise<PublishedCheckpoint | undefined> =>
+  database.row<PublishedCheckpoint>(sql`
+    select size, note
+      from (select size, note, witnessed, signed_at, max(signed_at) over () as newest
+              from audit_trail.signed_checkpoints
+             where organization = ${SITE_LOG}
+               and origin = (select origin from audit_trail.log_keys
+                              where organization = ${SITE_LOG} order by position desc limit 1)
+             order by size desc limit 12) recent
+     where witnessed and signed_at > newest - interval '10 minutes' or signed_at = newest
+     order by witnessed desc, size desc limit 1`);
 
 /** Returns the texts of the verifier keys that a log has or had, newest first. */
 export const listVerifierKeys = async (database: Database, organization: string): Promise<readonly string[]> => {

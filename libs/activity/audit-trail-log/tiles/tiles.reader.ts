@@ -1,7 +1,7 @@
 import { sql } from '#platform/kernel';
 import { computeTileRoot, hashLeaf, TILE_WIDTH, type HashSource } from '#packages/trail-verifier';
 import type { Database } from '#platform/postgres';
-import { splitHashes } from './hashes.js';
+import { getLeafBytes, HASH_BYTES, splitHashes } from './hashes.js';
 
 /** A complete or partial tile. */
 export type TilePart = {
@@ -12,7 +12,6 @@ export type TilePart = {
 };
 
 const LEVELS_IN_TILE = 8;
-const HASH_BYTES = 32;
 
 const toKey = ({ level, index }: Pick<TilePart, 'level' | 'index'>): string => `${level}/${index}`;
 
@@ -46,13 +45,17 @@ export const computeWithTiles = async <T>(
     const { offset, count, ...tile } = locate(level, index);
     const hashes = tiles.get(toKey(tile));
     if (!hashes) return Promise.reject(new Error(`tile ${toKey(tile)} of the log of ${organization} is missing`));
-    const part = hashes.subarray(offset * HASH_BYTES, (offset + count) * HASH_BYTES);
-    return Promise.resolve(computeTileRoot(tile.level === 0 ? hashLeaves(part) : part));
+    const bytes = getBytes(organization, tile.level);
+    const part = hashes.subarray(offset * bytes, (offset + count) * bytes);
+    return Promise.resolve(computeTileRoot(tile.level === 0 ? hashLeaves(organization, part) : part));
   });
 };
 
+const getBytes = (log: string, level: number): number => (level === 0 ? getLeafBytes(log) : HASH_BYTES);
+
 /** Returns the hashes of level 0. */
-export const hashLeaves = (leaves: Buffer): Buffer => Buffer.concat(splitHashes(leaves).map(hashLeaf));
+export const hashLeaves = (log: string, leaves: Buffer): Buffer =>
+  Buffer.concat(splitHashes(leaves, getLeafBytes(log)).map(hashLeaf));
 
 type TileRow = { readonly level: number; readonly index: number; readonly hashes: Buffer | null };
 
@@ -70,7 +73,7 @@ export const readTiles = async (
              (select hashes from audit_trail.tiles t
                where t.organization = ${organization} and t.level = part.level and t.index = part.index),
              case when part.level = 0 then
-                    (select string_agg(leaf, '' order by l.index) from audit_trail.leaves l
+                    (select string_agg(leaf, '' order by l.index) from audit_trail.log_leaves l
                       where l.organization = ${organization}
                         and l.index >= part.index * ${TILE_WIDTH} and l.index < part.index * ${TILE_WIDTH} + part.width)
                   else
@@ -81,7 +84,9 @@ export const readTiles = async (
       from jsonb_to_recordset(${sql.json(parts)}::jsonb) as part (level smallint, index bigint, width integer)`);
   return new Map(
     rows.flatMap(({ level, index, hashes }) => {
-      const needed = (parts.find((part) => part.level === level && part.index === index)?.width ?? 0) * HASH_BYTES;
+      const needed =
+        (parts.find((part) => part.level === level && part.index === index)?.width ?? 0) *
+        getBytes(organization, level);
       return hashes && hashes.length >= needed ? [[toKey({ level, index }), hashes.subarray(0, needed)] as const] : [];
     }),
   );

@@ -8,7 +8,7 @@ import {
 } from '#packages/trail-verifier';
 import type { Database } from '#platform/postgres';
 import { listVerifierKeys } from '../serving/trail-logs.queries.js';
-import { splitHashes } from '../tiles/hashes.js';
+import { getLeafBytes, splitHashes } from '../tiles/hashes.js';
 import { RightEdge, type CompleteTile } from '../tiles/right-edge.js';
 import {
   findTile,
@@ -66,7 +66,7 @@ class TrailLogVerifier {
 
   private async append(joined: readonly Buffer[]): Promise<string | null> {
     const from = this.edge.size;
-    const leaves = joined.flatMap(splitHashes);
+    const leaves = joined.flatMap((each) => splitHashes(each, getLeafBytes(this.organization)));
     const checkpoints = [
       ...(await listCheckpoints(this.database, this.organization, from, from + leaves.length)),
     ].toReversed();

@@ -24,7 +24,7 @@ export const listBottomTiles = (
 ): Promise<readonly BottomTile[]> =>
   database.rows<BottomTile>(sql`
     select index, hashes,
-           (select string_agg(leaf, '' order by l.index) from audit_trail.leaves l
+           (select string_agg(leaf, '' order by l.index) from audit_trail.log_leaves l
              where l.organization = ${organization}
                and l.index >= t.index * ${TILE_WIDTH} and l.index < (t.index + 1) * ${TILE_WIDTH}) as leaves
       from audit_trail.tiles t
@@ -33,7 +33,7 @@ export const listBottomTiles = (
 /** Returns the leaves from an index on, joined. There are less than a tile of them. */
 export const readLastLeaves = async (database: Database, organization: string, from: number): Promise<Buffer> => {
   const row = await database.row<{ readonly leaves: Buffer | null }>(sql`
-    select string_agg(leaf, '' order by index) as leaves from audit_trail.leaves
+    select string_agg(leaf, '' order by index) as leaves from audit_trail.log_leaves
      where organization = ${organization} and index >= ${from} and index < ${from + TILE_WIDTH}`);
   return row?.leaves ?? Buffer.alloc(0);
 };
@@ -76,7 +76,7 @@ export const findTooLargeCheckpoint = async (database: Database, organization: s
     select min(size) as size from audit_trail.signed_checkpoints
      where organization = ${organization}
        and size > greatest(
-         (select max(index) + 1 from audit_trail.leaves where organization = ${organization}),
+         (select max(index) + 1 from audit_trail.log_leaves where organization = ${organization}),
          (select (max(index) + 1) * ${TILE_WIDTH} from audit_trail.tiles
            where organization = ${organization} and level = 0), 0)`);
   return row?.size ?? null;

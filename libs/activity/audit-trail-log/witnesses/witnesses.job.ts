@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs';
+import type { Logger } from '#platform/kernel';
+import { formatVerifierKey, openNote, proveConsistency } from '#packages/trail-verifier';
+import { StartupError } from '#platform/host';
+import { createOutboundFetch, type OutboundFetch } from '#platform/outbound';
+import type { Database, ScheduledJob } from '#platform/postgres';
+import type { BlobStore } from '#storage/blob-store';
+import { PublishedCheckpoints } from '../checkpoints/published-checkpoints.files.js';
+import { checkpointMetrics } from '../checkpoints/checkpoints.metrics.js';
+import { SITE_LOG } from '../tiles/hashes.js';
+import { computeWithTiles } from '../tiles/tiles.reader.js';
+import { listSignedLogs } from '../verification/trail-logs.queries.js';
+import { parseWitnessPolicy, type Witness, type WitnessPolicy } from './witness-policy.js';
+import {
+  findSiteCheckpointToCosign,
+  listCosignedSizes,
+  markAllLogs,
+  storeCosignatures,
+  storeCosignedSize,
+  type SiteCheckpoint,
+} from './witness-states.queries.js';
+import { MAX_ANSWER_BYTES, requestCosignature } from './witness.client.js';
+
+const EVERY_MS = 10_000;
+/** A witness that has lost its state answers with another size at most once in a row. */
+const ATTEMPTS = 3;
+
+type ReachableWitness = Witness & { readonly url: string };
+
+type WitnessJobDependencies = {
+  readonly database: Database;
+  readonly blobs: BlobStore;
+  readonly logger: Logger;
+};
+
+/**
+ * Creates the job that lets witnesses cosign the newest checkpoint of the log of the site. It is another job than the one
+ * that signs, so that a witness which does not answer delays nothing.
+ */
+export const createTrailWitnessJob = (dependencies: WitnessJobDependencies, policyFile: string): ScheduledJob => {
+  const policy = readPolicy(policyFile);
+  // Only an administrator of the site chooses the addresses.
+  const send = createOutboundFetch({ privateHosts: null, maxBytes: MAX_ANSWER_BYTES });
+  const round = new WitnessRound(dependencies, policy, send);
+  return { name: 'trail_witnesses', everyMs: EVERY_MS, run: ({ done }) => round.run(done) };
+};
+
+const readPolicy = (file: string): WitnessPolicy => {
+  try {
+    return parseWitnessPolicy(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new StartupError(`CADASTRE_TRAIL_WITNESSES: ${(error as Error).message}`, { cause: error });
+  }
+};
+
+class WitnessRound {
+  constructor(
+    private readonly dependencies: WitnessJobDependencies,
+    private readonly policy: WitnessPolicy,
+    private readonly send: OutboundFetch,
+  ) {}
+
+  async run(done: () => void): Promise<void> {
+    const { database, logger } = this.dependencies;
+    const checkpoint = await findSiteCheckpointToCosign(database);
+    if (!checkpoint) return;
+    const sizes = await listCosignedSizes(database, checkpoint.origin);
+    const lines = await Promise.all(
+      this.policy.witnesses.map(async (witness) => {
+        const cosigned = sizes.get(formatVerifierKey(witness.key)) ?? 0;
+        if (witness.url === null || cosigned >= checkpoint.size) return '';
+        try {
+          const line = await this.ask({ ...witness, url: witness.url }, checkpoint, cosigned);
+          done();
+          return line;
+        } catch (err) {
+          checkpointMetrics.witnessFailures.inc({ witness: witness.name });
+          logger.warn({ err, witness: witness.name }, 'a witness did not cosign the checkpoint of the site');
+          return '';
+        }
+      }),
+    );
+    await this.store(checkpoint, lines.join(''));
+  }
+
+  /** Returns the cosignature line, or an empty text if the witness has cosigned another history. */
+  private async ask(witness: ReachableWitness, checkpoint: SiteCheckpoint, cosigned: number): Promise<string> {
+    const { database } = this.dependencies;
+    const { origin, size, note } = checkpoint;
+    const verifierKey = formatVerifierKey(witness.key);
+    let old = cosigned;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const from = old;
+      const proof = await computeWithTiles(database, SITE_LOG, (source) => proveConsistency(from, size, source));
+      const answer = await requestCosignature(this.send, witness, { old, proof, note });
+      if ('lines' in answer) {
+        await database.transaction([storeCosignedSize(origin, verifierKey, size)]);
+        return answer.lines;
+      }
+      if (answer.conflict > size) {
+        await this.fork(witness, checkpoint, answer.conflict);
+        return '';
+      }
+      old = answer.conflict;
+    }
+    throw new Error(`the witness ${witness.name} answers with 409 again and again`);
+  }
+
+  /**
+   * The witness has seen a longer log, so the database and the file store are older than what was published. Without the
+   * checkpoints in the file store, every log continues under another origin.
+   */
+  private async fork(witness: Witness, { origin, size }: SiteCheckpoint, cosigned: number): Promise<void> {
+    const { database, blobs, logger } = this.dependencies;
+    const published = new PublishedCheckpoints(blobs);
+    // Another round has begun it, and the log of the site is not signed again yet.
+    if ((await published.find(SITE_LOG)) === null) return;
+    logger.warn(
+      { witness: witness.name, origin, size, cosigned },
+      'a witness has cosigned a longer log: the database is older than what was published, and all logs get another origin',
+    );
+    const logs = await listSignedLogs(database);
+    for (const log of logs.filter((each) => each !== SITE_LOG)) await published.delete(log);
+    await published.delete(SITE_LOG);
+    await database.transaction([markAllLogs]);
+  }
+
+  private async store(checkpoint: SiteCheckpoint, lines: string): Promise<void> {
+    if (lines === '') return;
+    const keys = this.policy.witnesses.map(({ key }) => key);
+    const { signatures } = openNote(checkpoint.note + lines, keys);
+    const names = this.policy.witnesses
+      .filter(({ key }) => signatures.some((signature) => signature.key === key))
+      .map(({ name }) => name);
+    await this.dependencies.database.transaction([
+      storeCosignatures(checkpoint, lines, this.policy.isQuorum(new Set(names))),
+    ]);
+  }
+}
