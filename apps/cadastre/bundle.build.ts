@@ -65,6 +65,8 @@ const bundle = await rolldown({
   input: ['program', 'worker'].map((name) => join(outFolder, `apps/cadastre/src/${name}.js`)),
   platform: 'node',
   external: isOutside,
+  // The input is JavaScript already. A tsconfig.json beside it belongs to the sources of a package.
+  tsconfig: false,
   logLevel: 'warn',
   plugins: [readSourceMaps, keepModuleUrls(outFolder)],
 });
