@@ -76,7 +76,7 @@ export default {
       name: 'one-dot-is-pure',
       comment:
         'A file with one dot in its name contains pure rules. It imports the kernel, pure files of its own module, the ' +
-        'pure rules of access, json-api and provider-release, and zod; no Nest, no pg, no clock.',
+        'pure rules of access, json-api and provider-release, the verifier of audit trails, and zod; no Nest, no pg, no clock.',
       severity: 'error',
       from: { path: `${domain}[a-z/-]+\\.ts$`, pathNot: '/index\\.ts$' },
       to: {
@@ -84,6 +84,7 @@ export default {
           '^libs/platform/kernel/[a-z/-]+\\.ts$',
           '^libs/[^/]+/$1/[a-z/-]+\\.ts$',
           '^libs/(?:api/(?:access|json-api)|registry/provider-release|workspaces/(?:state|variables))/rules\\.ts$',
+          '^libs/packages/trail-verifier/index\\.ts$',
           'node_modules/zod/',
         ],
       },

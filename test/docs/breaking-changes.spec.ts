@@ -23,8 +23,15 @@ const REPLACED_PAGES = [
   'POST /account/tokens/{id}/revocation',
 ];
 
-/** A log has had a URL since the server stores logs. Before, the attribute was null, also for clients that read logs. */
+/**
+ * A log has had a URL since the server stores logs, and the versions of tools have archives since administrators add versions.
+ * Before, these attributes were null, also for clients that read them.
+ */
 const ACCEPTED_CHANGES = [
+  ...['url', 'sha', 'deprecated-reason', 'created-at'].map(
+    (name) => `GET /api/v2/admin/terraform-versions 200.data[].attributes.${name} can now be string`,
+  ),
+  'GET /api/v2/admin/terraform-versions 200.data[].attributes.archs[] can now be object',
   'GET /api/v2/applies/{id} 200.data.attributes.log-read-url can now be string',
   'GET /api/v2/plans/{id} 200.data.attributes.log-read-url can now be string',
 ];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parseVerifierKey, verifyExport, type ExportReport } from '#packages/trail-verifier';
-import { createTestSigning } from '../../libs/activity/audit-trail-log/spec.js';
+import { createTestSigning } from '../support/trail-signing.js';
 import { act, createAuditedOrganization, type AuditedOrganization } from '../support/audited-organization.js';
 import { waitForFollowers } from '../support/event-log.js';
 import { expectStatus, makeMember, type SeededMember } from '../support/seeds.js';

@@ -19,7 +19,7 @@ import {
   resource,
   type SeededOrganization,
 } from '../support/seeds.js';
-import { createTestSigning } from '../../libs/activity/audit-trail-log/spec.js';
+import { createTestSigning } from '../support/trail-signing.js';
 import type { ApiResponse, ApiTestClient, TestServer } from '../support/server.js';
 import { addKey, makeProvider, publishVersion } from '../support/registry.js';
 import { makeSigner } from '../support/releases.js';

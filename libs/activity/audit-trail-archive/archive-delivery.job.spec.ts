@@ -14,7 +14,7 @@ import { startTestServer, type TestServer } from '../../../test/support/server.j
 import { computeLeaf, parseVerifierKey, verifyExport } from '#packages/trail-verifier';
 import { sql } from '#platform/kernel';
 import { ArchiveBucket, ArchiveUnavailableError, type ArchiveObject } from '#storage/blob-store';
-import { createTestSigning } from '../audit-trail-log/spec.js';
+import { createTestSigning } from '../../../test/support/trail-signing.js';
 import { createAuditArchiveJob } from './archive-delivery.job.js';
 
 let s3: LockingS3;

@@ -9,7 +9,7 @@ const formatIndex = (index: number): string => String(index).padStart(INDEX_DIGI
 export const formatLogFolder = (origin: string): string => origin.slice(origin.indexOf('/') + 1);
 
 /** A run of entries of a log: the indexes of the first one and of the one after the last one. */
-export type ArchivedRange = { readonly from: number; readonly to: number };
+type ArchivedRange = { readonly from: number; readonly to: number };
 
 /** Returns the name of the object with a run of entries, in the folder of the day of the first entry. */
 export const formatEntriesKey = (folder: string, { from, to }: ArchivedRange, firstTimestamp: string): string => {

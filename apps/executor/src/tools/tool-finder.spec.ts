@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ZipFile } from 'yazl';
 import type { ToolName } from './tool-choice.js';
 import { ToolFinder } from './tool-finder.js';
-import { findChecksum, getReleasePlatform, type ToolArchive } from './tool-release.js';
+import { findChecksum, getReleasePlatform, type SiteArchive } from './tool-release.js';
 
 const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined };
 
@@ -178,7 +178,7 @@ describe('the program of a version for which the site has archives', () => {
 
   afterEach(() => new Promise((resolve) => server.close(resolve)));
 
-  const toArchive = (change: Partial<ToolArchive> = {}): ToolArchive => {
+  const toArchive = (change: Partial<SiteArchive> = {}): SiteArchive => {
     const [os = '', arch = ''] = getReleasePlatform().split('_');
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/terraform.zip`;
     return { url, sha: createHash('sha256').update(content).digest('hex'), os, arch, ...change };

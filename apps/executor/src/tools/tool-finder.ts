@@ -14,7 +14,7 @@ import {
   listMirrorVersions,
   MissingReleaseError,
   readFolderNames,
-  type ToolArchive,
+  type SiteArchive,
 } from './tool-release.js';
 
 const VERSION_TIMEOUT_MS = 30_000;
@@ -92,7 +92,7 @@ export class ToolFinder {
    * Rejects with a `RunError` if the tool cannot be had in the version. `latest` is what is there. If administrators of the site
    * have set archives for the version, only these count: a program on the path or on the mirror may be another build.
    */
-  async find(name: ToolName, version: string, archives: readonly ToolArchive[] = []): Promise<IacTool> {
+  async find(name: ToolName, version: string, archives: readonly SiteArchive[] = []): Promise<IacTool> {
     if (archives.length > 0) return this.downloadFrom(name, version, archives);
     const installed = await findInstalled(name);
     if (version === 'latest') return installed ?? (await this.findLatest(name));
@@ -135,7 +135,7 @@ export class ToolFinder {
   }
 
   /** The folder has the name of the checksum, so that another archive for the same version is downloaded again. */
-  private downloadFrom(name: ToolName, version: string, archives: readonly ToolArchive[]): Promise<IacTool> {
+  private downloadFrom(name: ToolName, version: string, archives: readonly SiteArchive[]): Promise<IacTool> {
     const platform = getReleasePlatform();
     const archive = archives.find(({ os, arch }) => `${os}_${arch}` === platform);
     if (!archive)
@@ -182,8 +182,8 @@ export class ToolFinder {
     const actual = await readVersion(path);
     if (actual === null || !isBuildOf(actual, version)) {
       await rm(target, { recursive: true, force: true });
-      const found = actual === null ? 'a program that does not run here' : `version ${actual}`;
-      throw new RunError(`The executor has got ${found} instead of ${name} ${version} from ${source}.`);
+      const actualTool = actual === null ? 'a program that does not run here' : `version ${actual}`;
+      throw new RunError(`The executor has got ${actualTool} instead of ${name} ${version} from ${source}.`);
     }
     logger.info({ name, version, source }, 'tool downloaded');
     await this.removeUnused(tool).catch((error: unknown) =>

@@ -110,15 +110,15 @@ const unpackProgram = async (archive: string, name: string, target: string): Pro
 };
 
 /** A release of a tool, and where it comes from. */
-type Release = { readonly mirror: string; readonly name: ToolName; readonly version: string };
+type MirroredRelease = { readonly mirror: string; readonly name: ToolName; readonly version: string };
 
 /** Returns the root and the path of a folder with the files of a release. A mirror has both tools. */
-const locateRelease = ({ mirror, name, version }: Release): readonly [root: string, path: string] =>
+const locateRelease = ({ mirror, name, version }: MirroredRelease): readonly [root: string, path: string] =>
   name === 'tofu' && mirror === HASHICORP_RELEASES
     ? [OPENTOFU_RELEASES, `v${version}`]
     : [mirror, `${name}/${version}`];
 
-const downloadInto = async (release: Release, folder: string): Promise<void> => {
+const downloadInto = async (release: MirroredRelease, folder: string): Promise<void> => {
   const { name: tool, version } = release;
   const [root, path] = locateRelease(release);
   const name = `${tool}_${version}_${getReleasePlatform()}.zip`;
@@ -132,9 +132,9 @@ const downloadInto = async (release: Release, folder: string): Promise<void> => 
 };
 
 /** An archive that administrators of the site have set for a version. `sha` is its SHA-256. */
-export type ToolArchive = { readonly url: string; readonly sha: string; readonly os: string; readonly arch: string };
+export type SiteArchive = { readonly url: string; readonly sha: string; readonly os: string; readonly arch: string };
 
-const downloadArchiveInto = async ({ url, sha }: ToolArchive, name: ToolName, folder: string): Promise<void> => {
+const downloadArchiveInto = async ({ url, sha }: SiteArchive, name: ToolName, folder: string): Promise<void> => {
   const archive = join(folder, 'archive.zip');
   const actual = await storeArchive(await openUrl(url), url, archive);
   if (actual !== sha) throw new Error(`${url} has the checksum ${actual}, but must have ${sha}`);
@@ -160,11 +160,11 @@ const fillFolder = async (folder: string, fill: (draft: string) => Promise<void>
 };
 
 /** Downloads a tool from a mirror with the layout of releases.hashicorp.com, checks its checksum, and unpacks it into the folder. */
-export const downloadRelease = (release: Release, folder: string): Promise<void> =>
+export const downloadRelease = (release: MirroredRelease, folder: string): Promise<void> =>
   fillFolder(folder, (draft) => downloadInto(release, draft));
 
 /** Downloads a tool from an archive that administrators of the site have set, checks its checksum, and unpacks it into the folder. */
-export const downloadArchivedTool = (archive: ToolArchive, name: ToolName, folder: string): Promise<void> =>
+export const downloadArchivedTool = (archive: SiteArchive, name: ToolName, folder: string): Promise<void> =>
   fillFolder(folder, (draft) => downloadArchiveInto(archive, name, draft));
 
 /** Resolves to the names in a folder; to none if it does not exist. */

@@ -4,7 +4,13 @@ import { computeRoot, hashLeaf, openNote, parseVerifierKey, splitNote } from '#p
 import { createMemoryTree } from '../../../../test/support/memory-tree.js';
 import { makeOrganization } from '../../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
-import { createLeaf, createTestSigning, insertTestLeaves, readVerifiedCheckpoint, tamper } from '../spec.js';
+import {
+  createLeaf,
+  createTestSigning,
+  insertTestLeaves,
+  readVerifiedCheckpoint,
+  tamper,
+} from '../../../../test/support/trail-signing.js';
 import { computeWithTiles } from '../tiles/tiles.reader.js';
 import { findNewestCheckpoint, listVerifierKeys } from '../serving/trail-logs.queries.js';
 import { PUBLISHED_CHECKPOINT_FILES } from './published-checkpoints.files.js';

@@ -3,7 +3,7 @@ import type { Clock, Ids, Logger, Sql } from '#platform/kernel';
 import { createSystemContext } from '#api/access';
 import { computeRoot, type LogCheckpoint, type HashSource } from '#packages/trail-verifier';
 import { expectVersion, raiseConflictWhen, type EventStore } from '#storage/event-store';
-import type { SigningKey } from '../keys/signing-keys.port.js';
+import type { LogSigningKey } from '../keys/signing-keys.port.js';
 import { buildNextOrigin, buildOrigin } from '../logs/origin.js';
 import { toTrailLogStream, trailLog, type TrailLogCommand } from '../logs/trail-log.js';
 import { SITE_LOG } from '../tiles/hashes.js';
@@ -25,7 +25,7 @@ import {
   type UnsignedLog,
 } from './unsigned-logs.queries.js';
 
-export type LogSignerOptions = {
+type LogSignerOptions = {
   readonly store: EventStore;
   readonly published: PublishedCheckpoints;
   readonly publicUrl: string;
@@ -41,7 +41,7 @@ export type LogSignerOptions = {
 export class LogSigner {
   constructor(private readonly options: LogSignerOptions) {}
 
-  async sign(log: UnsignedLog, keys: readonly SigningKey[]): Promise<void> {
+  async sign(log: UnsignedLog, keys: readonly LogSigningKey[]): Promise<void> {
     if (log.size === 0) return this.commit(clearUnsigned(log.organization, 0));
     const origin = log.keys.at(-1)?.origin ?? buildOrigin(this.options.publicUrl, log.organization);
     const published = await this.options.published.find(log.organization);
@@ -59,20 +59,20 @@ export class LogSigner {
   private async signAs(
     origin: string,
     log: UnsignedLog,
-    keys: readonly SigningKey[],
+    keys: readonly LogSigningKey[],
     { edge, published }: { readonly edge: RightEdge; readonly published: LogCheckpoint | null },
   ): Promise<void> {
     const { organization } = log;
     const tiles = edge.completed.map((tile) => insertTile(organization, tile));
     // A backlog whose beginning was published before: the next round continues.
     if (published?.origin === origin && published.size > edge.size) return this.commit(tiles);
-    const known = await this.addKeys(origin, log, keys);
+    const withKeys = await this.addKeys(origin, log, keys);
     if (log.last?.size === edge.size) return this.commit([...tiles, ...clearUnsigned(organization, edge.size)]);
     const checkpoint = { origin, size: edge.size, root: edge.computeRoot() };
     const note = await signCheckpoint(checkpoint, keys);
     await this.options.published.write(organization, note);
     await this.commit([
-      raiseConflictWhen(hasOtherKeys(known)),
+      raiseConflictWhen(hasOtherKeys(withKeys)),
       ...tiles,
       lockUnsignedLogs,
       ...insertCheckpoint(organization, checkpoint, note, this.options.clock.now()),
@@ -82,16 +82,16 @@ export class LogSigner {
   }
 
   /** Adds the keys that the log does not have. If it has others, an entry announces the new one, signed by the others. */
-  private async addKeys(origin: string, log: UnsignedLog, keys: readonly SigningKey[]): Promise<UnsignedLog> {
-    const known = new Set(log.keys.filter((key) => key.origin === origin).map(({ verifierKey }) => verifierKey));
-    const added = describeKeys(origin, keys).filter(({ verifierKey }) => !known.has(verifierKey));
+  private async addKeys(origin: string, log: UnsignedLog, keys: readonly LogSigningKey[]): Promise<UnsignedLog> {
+    const signers = new Set(log.keys.filter((key) => key.origin === origin).map(({ verifierKey }) => verifierKey));
+    const added = describeKeys(origin, keys).filter(({ verifierKey }) => !signers.has(verifierKey));
     const newest = added.at(-1);
     if (!newest) return log;
     const statements = insertLogKeys(log.organization, log.keys.length, added, this.options.clock.now());
-    if (known.size === 0) {
+    if (signers.size === 0) {
       await this.commit(statements);
     } else {
-      const earlier = keys.filter((key) => known.has(describeKey(key, origin)));
+      const earlier = keys.filter((key) => signers.has(describeKey(key, origin)));
       const { verifierKey } = newest;
       const announcement = await announceKey(verifierKey, origin, earlier);
       await this.record(log, statements, { type: 'ChangeKey', data: { origin, verifierKey, announcement } });
@@ -102,7 +102,7 @@ export class LogSigner {
   /** Gives up the origin. The entry about this is a leaf, after which the log is signed under the next origin. */
   private async fork(
     log: UnsignedLog,
-    keys: readonly SigningKey[],
+    keys: readonly LogSigningKey[],
     origin: string,
     { reason, published }: ForkFinding,
   ): Promise<void> {
@@ -169,5 +169,5 @@ const appendLeaves = (
 };
 
 /** Returns the keys of a log, oldest first. */
-const describeKeys = (origin: string, keys: readonly SigningKey[]): readonly LogKey[] =>
+const describeKeys = (origin: string, keys: readonly LogSigningKey[]): readonly LogKey[] =>
   keys.map((key) => ({ origin, verifierKey: describeKey(key, origin), source: key.source })).toReversed();

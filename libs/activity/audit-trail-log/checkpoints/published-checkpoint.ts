@@ -3,7 +3,7 @@ import { getOriginNumber } from '../logs/origin.js';
 import type { LogFork } from '../logs/trail-log.js';
 
 /** What the database knows about a log. */
-export type KnownLog = {
+type KnownLog = {
   readonly origin: string;
   /** How many leaves the log has. */
   readonly size: number;
@@ -22,11 +22,11 @@ export type ForkFinding = {
  * or null if the log continues it. `computeRoot` computes the root of the log at a size that it has reached.
  */
 export const findFork = async (
-  known: KnownLog,
+  log: KnownLog,
   published: LogCheckpoint | null,
   computeRoot: (size: number) => Promise<Buffer>,
 ): Promise<ForkFinding | null> => {
-  const { origin, last } = known;
+  const { origin, last } = log;
   if (published === null) {
     // A checkpoint is published before the database contains it.
     return last && { reason: 'published_checkpoint_is_missing', published: { origin, ...last } };
@@ -36,6 +36,6 @@ export const findFork = async (
     const isGivenUp = getOriginNumber(published.origin) < getOriginNumber(origin);
     return isGivenUp ? null : { reason: 'log_differs', published };
   }
-  if (published.size > known.size) return { reason: 'log_is_shorter', published };
+  if (published.size > log.size) return { reason: 'log_is_shorter', published };
   return published.root.equals(await computeRoot(published.size)) ? null : { reason: 'log_differs', published };
 };

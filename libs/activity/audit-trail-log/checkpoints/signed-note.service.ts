@@ -7,13 +7,13 @@ import {
   KEY_TYPES,
   type LogCheckpoint,
 } from '#packages/trail-verifier';
-import type { SigningKey } from '../keys/signing-keys.port.js';
+import type { LogSigningKey } from '../keys/signing-keys.port.js';
 
 /** Returns the text of the verifier key that a log has because of a signing key. */
-export const describeKey = (key: SigningKey, origin: string): string =>
+export const describeKey = (key: LogSigningKey, origin: string): string =>
   formatVerifierKey(createVerifierKey(origin, key.getPublicKey(origin)));
 
-const signText = async (text: string, origin: string, keys: readonly SigningKey[]): Promise<string> => {
+const signText = async (text: string, origin: string, keys: readonly LogSigningKey[]): Promise<string> => {
   const message = createSignedBytes(KEY_TYPES.ed25519, text);
   return formatNote(
     text,
@@ -27,12 +27,12 @@ const signText = async (text: string, origin: string, keys: readonly SigningKey[
 };
 
 /** Returns a checkpoint with the signatures of all keys. */
-export const signCheckpoint = (checkpoint: LogCheckpoint, keys: readonly SigningKey[]): Promise<string> =>
+export const signCheckpoint = (checkpoint: LogCheckpoint, keys: readonly LogSigningKey[]): Promise<string> =>
   signText(formatCheckpoint(checkpoint), checkpoint.origin, keys);
 
 /**
  * Returns a note in which earlier keys name a new one, or only its text if no earlier key is left. The text is no
  * checkpoint, because its second line is no number.
  */
-export const announceKey = (verifierKey: string, origin: string, earlier: readonly SigningKey[]): Promise<string> =>
+export const announceKey = (verifierKey: string, origin: string, earlier: readonly LogSigningKey[]): Promise<string> =>
   signText(`cadastre-trail-key/v1\n${origin}\n${verifierKey}\n`, origin, earlier);

@@ -105,8 +105,8 @@ export const loadUnsignedLogs = async (
 
 const toUnsignedLog = (row: UnsignedLogRow): UnsignedLog => {
   const roots = Array.from({ length: LEVELS }, (_, level) => {
-    const found = row.edge?.find((each) => each.level === level);
-    return found ? splitHashes(Buffer.from(found.roots, 'base64')) : [];
+    const edge = row.edge?.find((each) => each.level === level);
+    return edge ? splitHashes(Buffer.from(edge.roots, 'base64')) : [];
   });
   const { organization, size, tiles, keys, last, version } = row;
   return {
@@ -168,7 +168,7 @@ const insertSiteLeaf = (checkpoint: LogCheckpoint, from: Sql): Sql => sql`
   insert into audit_trail.site_leaves (index, leaf)
   select coalesce((select max(index) + 1 from audit_trail.site_leaves), 0), ${computeSiteLeaf(checkpoint)} from ${from}`;
 
-export const computeSiteLeaf = (checkpoint: LogCheckpoint): Buffer =>
+const computeSiteLeaf = (checkpoint: LogCheckpoint): Buffer =>
   Buffer.concat([hash('sha256', checkpoint.origin, 'buffer'), hash('sha256', formatCheckpoint(checkpoint), 'buffer')]);
 
 /** Statements that record in the log of the site which checkpoint was the last one of its previous origin. */

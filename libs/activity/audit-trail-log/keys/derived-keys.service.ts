@@ -4,7 +4,7 @@ import { createSystemContext } from '#api/access';
 import type { EventStore } from '#storage/event-store';
 import type { Vault } from '#storage/vault';
 import { toSeedId, TRAIL_LOG_KEYS_STREAM, trailLogKeys } from './trail-log-keys.js';
-import type { SigningKey, SigningKeys } from './signing-keys.port.js';
+import type { LogSigningKey, SigningKeys } from './signing-keys.port.js';
 
 const KEY_BYTES = 32;
 /** What precedes the 32 bytes of an Ed25519 private key in PKCS #8 (RFC 8410 §7). */
@@ -27,7 +27,7 @@ const exportPublicKey = (key: KeyObject): Buffer =>
 
 /** Signs with keys that this process derives from seeds in the vault. */
 export class DerivedKeys implements SigningKeys {
-  private readonly opened = new Map<string, SigningKey>();
+  private readonly opened = new Map<string, LogSigningKey>();
 
   constructor(
     private readonly store: EventStore,
@@ -40,7 +40,7 @@ export class DerivedKeys implements SigningKeys {
     return newest === undefined ? null : toSeedId(newest);
   }
 
-  async list(): Promise<readonly SigningKey[]> {
+  async list(): Promise<readonly LogSigningKey[]> {
     let { seeds } = await this.loadState();
     if (seeds.length === 0) {
       await this.createFirst();
@@ -50,11 +50,11 @@ export class DerivedKeys implements SigningKeys {
   }
 
   /** Like `list`, but creates no key. */
-  async listExisting(): Promise<readonly SigningKey[]> {
+  async listExisting(): Promise<readonly LogSigningKey[]> {
     return this.openAll((await this.loadState()).seeds);
   }
 
-  private openAll(seeds: readonly string[]): Promise<readonly SigningKey[]> {
+  private openAll(seeds: readonly string[]): Promise<readonly LogSigningKey[]> {
     return Promise.all(seeds.toReversed().map((seed) => this.open(seed)));
   }
 
@@ -74,13 +74,13 @@ export class DerivedKeys implements SigningKeys {
     });
   }
 
-  private async open(id: string): Promise<SigningKey> {
+  private async open(id: string): Promise<LogSigningKey> {
     const opened = this.opened.get(id);
     if (opened) return opened;
     const text = await this.vault.open(toSeedId(id));
     if (text === undefined) throw new Error(`the seed ${id} of the keys that sign checkpoints is missing in the vault`);
     const seed = Buffer.from(text, 'base64');
-    const key: SigningKey = {
+    const key: LogSigningKey = {
       source: toSeedId(id),
       getPublicKey: (origin) => exportPublicKey(deriveKey(seed, origin)),
       sign: (origin, message) => Promise.resolve(sign(null, message, deriveKey(seed, origin))),

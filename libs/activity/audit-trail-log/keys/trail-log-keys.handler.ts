@@ -27,10 +27,10 @@ export const trailLogSeeds: Projection<TrailLogKeyEvent> = {
   },
 };
 
-type KeysForCommand = { readonly id: string; readonly organization: null; readonly snapshot: StreamSnapshot | null };
+type LogKeysForCommand = { readonly id: string; readonly organization: null; readonly snapshot: StreamSnapshot | null };
 
 /** Returns the stream of the keys for a command. Throws the refusal of the permission table. */
-const loadKeysForCommand = async (database: Database, actor: Actor): Promise<KeysForCommand> => {
+const loadKeysForCommand = async (database: Database, actor: Actor): Promise<LogKeysForCommand> => {
   const row = await database.row<{ readonly snapshot: StreamSnapshot | null }>(sql`
     select case when s.stream is not null then ${buildSnapshotJson('s')} end as snapshot
       from (select 1 where ${requireCurrentAccess(actor)}) allowed
@@ -78,7 +78,7 @@ export class TrailLogKeysHandler extends AggregateHandler<TrailLogKeyOperations>
     });
   }
 
-  private async loadForRotation(actor: Actor): Promise<KeysForCommand> {
+  private async loadForRotation(actor: Actor): Promise<LogKeysForCommand> {
     const loaded = await loadKeysForCommand(this.store.database, actor);
     if (this.remoteKey === null) return loaded;
     throw conflict(`Checkpoints are signed by the key ${this.remoteKey} in Vault. Rotate it there`);

@@ -33,7 +33,7 @@ export const trailLogKeyEvents = defineEvents(
 export type TrailLogKeyEvent = EventsOf<typeof trailLogKeyEvents>;
 
 /** `seed` is the id of a seed; the vault stores the seed itself. */
-export type TrailLogKeyCommand =
+type TrailLogKeyCommand =
   | Message<'RotateKey', { seed: string }>
   /** Creates the first seed. Yields nothing if the site has one. */
   | Message<'EnsureKey', { seed: string }>
@@ -41,7 +41,7 @@ export type TrailLogKeyCommand =
   | Message<'TrimKeys', { all: boolean }>;
 
 /** The ids of the seeds that sign, oldest first. */
-export type TrailLogKeysState = { readonly seeds: readonly string[] };
+type TrailLogKeysState = { readonly seeds: readonly string[] };
 
 export const trailLogKeys: Decider<TrailLogKeysState, TrailLogKeyCommand, TrailLogKeyEvent> = {
   version: 1,

@@ -1,7 +1,7 @@
 import type { Clock } from '#platform/kernel';
 import type { SigningKeyVersion, TransitSigningKey } from '#platform/transit';
 import type { DerivedKeys } from './derived-keys.service.js';
-import type { SigningKey, SigningKeys } from './signing-keys.port.js';
+import type { LogSigningKey, SigningKeys } from './signing-keys.port.js';
 
 /** Versions are read again after this time, to find a rotation. */
 const READ_AGAIN_MS = 60_000;
@@ -11,7 +11,7 @@ const READ_AGAIN_MS = 60_000;
  * its own name. Keys of seeds that the site has from before also sign, until they are trimmed.
  */
 export class TransitKeys implements SigningKeys {
-  private known: { readonly keys: readonly SigningKey[]; readonly readAt: number } | null = null;
+  private cache: { readonly keys: readonly LogSigningKey[]; readonly readAt: number } | null = null;
 
   constructor(
     private readonly key: Pick<TransitSigningKey, 'listVersions' | 'sign'>,
@@ -23,19 +23,19 @@ export class TransitKeys implements SigningKeys {
     return (await this.listVersions())[0]?.source ?? null;
   }
 
-  async list(): Promise<readonly SigningKey[]> {
+  async list(): Promise<readonly LogSigningKey[]> {
     return [...(await this.listVersions()), ...(await this.derived.listExisting())];
   }
 
-  private async listVersions(): Promise<readonly SigningKey[]> {
+  private async listVersions(): Promise<readonly LogSigningKey[]> {
     const now = this.clock.now().getTime();
-    if (this.known && now - this.known.readAt < READ_AGAIN_MS) return this.known.keys;
+    if (this.cache && now - this.cache.readAt < READ_AGAIN_MS) return this.cache.keys;
     const keys = (await this.key.listVersions()).map((version) => this.toSigningKey(version));
-    this.known = { keys, readAt: now };
+    this.cache = { keys, readAt: now };
     return keys;
   }
 
-  private toSigningKey({ version, publicKey }: SigningKeyVersion): SigningKey {
+  private toSigningKey({ version, publicKey }: SigningKeyVersion): LogSigningKey {
     return {
       source: `vault:v${version}:${publicKey.toString('hex', 0, 4)}`,
       getPublicKey: () => publicKey,

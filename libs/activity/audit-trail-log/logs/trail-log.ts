@@ -1,8 +1,15 @@
 import { z } from 'zod';
-import { defineEvents, getAuditedOrganization, type Decider, type EventsOf, type Message } from '#platform/kernel';
+import {
+  defineEvents,
+  getAuditedOrganization,
+  type DataOf,
+  type Decider,
+  type EventsOf,
+  type Message,
+} from '#platform/kernel';
 
 /** Why the database cannot continue the history that was published. */
-export const FORK_REASONS = ['log_is_shorter', 'log_differs', 'published_checkpoint_is_missing'] as const;
+const FORK_REASONS = ['log_is_shorter', 'log_differs', 'published_checkpoint_is_missing'] as const;
 
 /**
  * What happens to the transparency log of an organization's trail: it got another key, or it continues under another
@@ -53,10 +60,9 @@ export const trailLogEvents = defineEvents(
   },
 );
 
-export type TrailLogEvent = EventsOf<typeof trailLogEvents>;
-type EventData<T extends TrailLogEvent['type']> = Extract<TrailLogEvent, { type: T }>['data'];
-export type LogFork = EventData<'AuditTrailLogForked'>;
-export type LogKeyChange = EventData<'AuditTrailLogKeyChanged'>;
+type TrailLogEvent = EventsOf<typeof trailLogEvents>;
+export type LogFork = DataOf<TrailLogEvent, 'AuditTrailLogForked'>;
+type LogKeyChange = DataOf<TrailLogEvent, 'AuditTrailLogKeyChanged'>;
 
 export type TrailLogCommand = Message<'ForkLog', LogFork> | Message<'ChangeKey', LogKeyChange>;
 

@@ -13,7 +13,7 @@ import { sql } from '#platform/kernel';
 import { waitForTrail } from '#activity/audit-trail';
 import { expectStatus, makeOrganization, makeWorkspace } from '../../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
-import { createTestSigning, insertTestLeaves, tamper } from '../spec.js';
+import { createTestSigning, insertTestLeaves, tamper } from '../../../../test/support/trail-signing.js';
 import { splitHashes } from '../tiles/hashes.js';
 
 let server: TestServer;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
-import { createLeaf, createTestSigning, insertTestLeaves, tamper } from '../spec.js';
+import { createLeaf, createTestSigning, insertTestLeaves, tamper } from '../../../../test/support/trail-signing.js';
 import { verifyTrailLogs } from './trail-log.verifier.js';
 
 let server: TestServer;

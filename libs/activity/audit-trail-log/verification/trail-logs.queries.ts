@@ -38,7 +38,7 @@ export const readLastLeaves = async (database: Database, organization: string, f
   return row?.leaves ?? Buffer.alloc(0);
 };
 
-export type StoredTileRoot = { readonly hashes: Buffer; readonly root: Buffer };
+type StoredTileRoot = { readonly hashes: Buffer; readonly root: Buffer };
 
 export const findTile = (
   database: Database,

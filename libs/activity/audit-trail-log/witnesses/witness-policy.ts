@@ -79,9 +79,9 @@ const parseQuorum = (
 };
 
 const findQuorum = (quorums: ReadonlyMap<string, Quorum>, name: string): Quorum => {
-  const found = quorums.get(name);
-  if (!found) throw new RangeError(`there is no witness or group ${JSON.stringify(name)} above this line`);
-  return found;
+  const quorum = quorums.get(name);
+  if (!quorum) throw new RangeError(`there is no witness or group ${JSON.stringify(name)} above this line`);
+  return quorum;
 };
 
 const isReached = (quorum: Quorum, names: ReadonlySet<string>): boolean =>

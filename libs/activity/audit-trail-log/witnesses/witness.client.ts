@@ -14,7 +14,7 @@ type CheckpointRequest = {
 };
 
 /** The cosignature lines, or the size that the witness cosigned last, if it is not `old`. */
-export type WitnessAnswer = { readonly lines: string } | { readonly conflict: number };
+type WitnessAnswer = { readonly lines: string } | { readonly conflict: number };
 
 /** Asks a witness to cosign a checkpoint (C2SP tlog-witness). Throws an error that names the witness. */
 export const requestCosignature = async (

@@ -13,7 +13,12 @@ import {
 import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
 import { expectStatus } from '../../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
-import { createTestSigning, insertTestLeaves, readVerifiedCheckpoint, tamper } from '../spec.js';
+import {
+  createTestSigning,
+  insertTestLeaves,
+  readVerifiedCheckpoint,
+  tamper,
+} from '../../../../test/support/trail-signing.js';
 import { createTrailWitnessJob } from './witnesses.job.js';
 
 const clock = new FixedClock();
@@ -64,10 +69,10 @@ describe('the log of the site', () => {
     expect(checkpoint.origin).toMatch(/\/audit-trail-log$/);
     const response = await fetch(`${server.url}/audit-trail-log/tile/entries/000.p/${checkpoint.size}`);
     const bundle = Buffer.from(await response.arrayBuffer());
-    const seen = await readVerifiedCheckpoint(server.database, 'org-seen');
+    const organizationCheckpoint = await readVerifiedCheckpoint(server.database, 'org-seen');
     expect(bundle.readUInt16BE(0)).toBe(64);
-    expect(bundle.subarray(2, 34)).toEqual(hash('sha256', seen.origin, 'buffer'));
-    expect(bundle.subarray(34, 66)).toEqual(hash('sha256', formatCheckpoint(seen), 'buffer'));
+    expect(bundle.subarray(2, 34)).toEqual(hash('sha256', organizationCheckpoint.origin, 'buffer'));
+    expect(bundle.subarray(34, 66)).toEqual(hash('sha256', formatCheckpoint(organizationCheckpoint), 'buffer'));
   });
 });
 
@@ -88,7 +93,7 @@ describe('a witness', () => {
     expect(signatures[0]?.time).toBeInstanceOf(Date);
   });
 
-  it('is told the size that it has cosigned, if the site has forgotten it', async () => {
+  it('informs the site of the size that it has cosigned, if the site has forgotten it', async () => {
     await tamper(server.database, sql`delete from audit_trail.witnesses`);
     await grow();
     expect(await cosign()).toBe(1);

@@ -70,7 +70,7 @@ class WitnessRound {
         const cosigned = sizes.get(formatVerifierKey(witness.key)) ?? 0;
         if (witness.url === null || cosigned >= checkpoint.size) return '';
         try {
-          const line = await this.ask({ ...witness, url: witness.url }, checkpoint, cosigned);
+          const line = await this.requestLine({ ...witness, url: witness.url }, checkpoint, cosigned);
           done();
           return line;
         } catch (err) {
@@ -84,7 +84,7 @@ class WitnessRound {
   }
 
   /** Returns the cosignature line, or an empty text if the witness has cosigned another history. */
-  private async ask(witness: ReachableWitness, checkpoint: SiteCheckpoint, cosigned: number): Promise<string> {
+  private async requestLine(witness: ReachableWitness, checkpoint: SiteCheckpoint, cosigned: number): Promise<string> {
     const { database } = this.dependencies;
     const { origin, size, note } = checkpoint;
     const verifierKey = formatVerifierKey(witness.key);

@@ -7,9 +7,9 @@ import { forEachString, isEncryptedText, type TextOpener } from '#storage/person
 import { toTrailEntry } from '../writing/stored-entry.js';
 import type { TrailEntry } from '../writing/trail-entry.js';
 import { SITE_TRAIL, type NumberedEntry } from '../writing/trail.js';
-import { findCommittedValues } from './committed-values.js';
-import { describeLeafDifference, describeLostEntries, describeSurplusLeaf } from './leaf-differences.js';
-import { DIGEST_LENGTH, LogSecret } from './log-secret.js';
+import { findCommittedValues } from './committed-values.renderer.js';
+import { describeLeafDifference, describeLostEntries, describeSurplusLeaf } from './leaf-differences.renderer.js';
+import { DIGEST_LENGTH, LogSecret } from './log-secret.service.js';
 import {
   insertLeaves,
   insertLog,

@@ -2,7 +2,7 @@ import { sql } from '#platform/kernel';
 import type { ScheduledJob } from '#platform/postgres';
 import { DurableRowError, type EventStore } from '#storage/event-store';
 import { toTrailEntry } from '../writing/stored-entry.js';
-import { describeLostEntries } from './leaf-differences.js';
+import { describeLostEntries } from './leaf-differences.renderer.js';
 import type { LeafRecorder, StoredLog } from './leaf.recorder.js';
 import { LEAF_COUNT, listEntryRows } from './trail-logs.queries.js';
 

@@ -3,9 +3,9 @@ import { DurableRowError, type EventStore } from '#storage/event-store';
 import { forEachString, isEncryptedText } from '#storage/personal-data';
 import { renderEntry, type EntryVisibility } from '../writing/trail-entry.js';
 import type { NumberedEntry } from '../writing/trail.js';
-import { CLIENT_DETAILS, findCommittedValues } from './committed-values.js';
-import { describeLeafDifference } from './leaf-differences.js';
-import { DIGEST_LENGTH, type LogSecret } from './log-secret.js';
+import { CLIENT_DETAILS, findCommittedValues } from './committed-values.renderer.js';
+import { describeLeafDifference } from './leaf-differences.renderer.js';
+import { DIGEST_LENGTH, type LogSecret } from './log-secret.service.js';
 import { LogSecrets, type StoredLog } from './leaf.recorder.js';
 import { LEAF_COUNT, type IndexedLeaf } from './trail-logs.queries.js';
 
@@ -77,7 +77,7 @@ const describeOpening = (
   { index, computed: { id, leaf, commitments }, committed: { entry, values } }: Opening,
   visibility: EntryVisibility,
 ): OpenedEntry => {
-  const shown = values.filter(({ pointer }) => visibility.clientDetails || !CLIENT_DETAILS.includes(pointer));
+  const openValues = values.filter(({ pointer }) => visibility.clientDetails || !CLIENT_DETAILS.includes(pointer));
   return {
     index,
     entry: renderEntry(entry, visibility),
@@ -89,7 +89,7 @@ const describeOpening = (
       ]),
     ),
     salts: Object.fromEntries(
-      shown.flatMap((value) => {
+      openValues.flatMap((value) => {
         const salt = secret.computeSalt(id, value);
         return salt ? [[value.pointer, salt]] : [];
       }),

@@ -23,7 +23,7 @@ const listLeafIds = async (): Promise<readonly string[]> => {
   return rows.map(({ id }) => id);
 };
 
-/** Runs statements as an administrator of the database, whom no trigger stops. */
+/** Runs statements as an administrator of the database: no trigger stops them. */
 const tamper = async (...statements: readonly string[]): Promise<void> => {
   const session = await server.database.session();
   try {

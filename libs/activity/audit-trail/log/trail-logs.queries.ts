@@ -2,7 +2,7 @@ import { sql, type Sql } from '#platform/kernel';
 import type { DatabaseSession } from '#platform/postgres';
 import { selectIsEarlierView } from '#storage/event-store';
 import { ENTRY_COLUMNS, type EntryRow } from '../writing/stored-entry.js';
-import type { EntryLeaf } from './log-secret.js';
+import type { EntryLeaf } from './log-secret.service.js';
 
 /** The purpose of the encryption of secrets of logs. */
 export const LOG_SECRETS_PURPOSE = 'audit trail logs';

@@ -15,7 +15,7 @@ export const findRetainedEntry = async (
   key: { readonly id: string } | { readonly ordinal: number },
   now: Date,
 ): Promise<NumberedEntry | null> => {
-  const isWanted = 'id' in key ? sql`e.id = ${key.id}::uuid` : sql`e.ordinal = ${key.ordinal}`;
+  const isEntry = 'id' in key ? sql`e.id = ${key.id}::uuid` : sql`e.ordinal = ${key.ordinal}`;
   const row = await database.row<EntryRow>(sql`
     with kept as (
       select ${selectFirstOrdinal('>=', selectKeptFrom(now))} as retained
@@ -24,6 +24,6 @@ export const findRetainedEntry = async (
        where t.organization = ${organization} and t.open)
     select ${ENTRY_COLUMNS}
       from kept join audit_trail_entries e on e.organization = ${organization} and e.ordinal >= kept.retained
-     where ${isWanted}`);
+     where ${isEntry}`);
   return row ? { ordinal: row.ordinal, entry: toTrailEntry(row) } : null;
 };

@@ -36,13 +36,13 @@ const toCreateRun = (
   row: WorkspaceForNewRun,
   configuration: ConfigurationForRun,
   actor: Actor,
-  known: ToolReleases,
+  builtInReleases: ToolReleases,
 ): DataOf<RunCommand, 'CreateRun'> => {
   const planOnly = options.planOnly ?? configuration.speculative;
   if (configuration.speculative && !planOnly) {
     throw unprocessable('Plan only must be true, for the configuration version is speculative', 'plan-only');
   }
-  const releases = known.with(row.siteReleases);
+  const releases = builtInReleases.with(row.siteReleases);
   checkVersion(options.terraformVersion, planOnly, releases);
   const isDestroy = options.isDestroy ?? false;
   if (isDestroy && !row.allowDestroyPlan) {

@@ -16,7 +16,7 @@ export type CommittedValue = {
 /** An entry as readers get it, with the values that it commits to, in the order of their pointers. */
 export type CommittedEntry = { readonly entry: TrailEntry; readonly values: readonly CommittedValue[] };
 
-/** Pointers to the details of the client that CADASTRE_AUDIT_CLIENT_DETAILS hides, whoever the client is. */
+/** Pointers to the details of the client that CADASTRE_AUDIT_CLIENT_DETAILS hides, also of clients that are no people. */
 export const CLIENT_DETAILS: readonly string[] = ['/request/address', '/request/user_agent'];
 
 /** Returns the pointer of a member of the object at a pointer (RFC 6901). */

@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto';
 import { sql, type Sql } from '#platform/kernel';
 import { openNote, parseCheckpoint, parseVerifierKey, type LogCheckpoint } from '#packages/trail-verifier';
 import type { Database } from '#platform/postgres';
-import { runJobOnce } from '../../../test/support/scheduled-jobs.js';
-import type { TestServer } from '../../../test/support/server.js';
-import { createTrailCheckpointJob } from './checkpoints/checkpoints.job.js';
-import { findNewestCheckpoint, listVerifierKeys } from './serving/trail-logs.queries.js';
+import { runJobOnce } from './scheduled-jobs.js';
+import type { TestServer } from './server.js';
+import { createTrailCheckpointJob } from '../../libs/activity/audit-trail-log/checkpoints/checkpoints.job.js';
+import {
+  findNewestCheckpoint,
+  listVerifierKeys,
+} from '../../libs/activity/audit-trail-log/serving/trail-logs.queries.js';
 
 export const createLeaf = (n: number, history = ''): Buffer => createHash('sha256').update(`${history}${n}`).digest();
 

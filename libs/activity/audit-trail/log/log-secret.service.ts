@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { computeCommitment, computeLeaf } from '#packages/trail-verifier';
 import { HmacKey } from '#platform/encryption';
-import type { CommittedEntry, CommittedValue } from './committed-values.js';
+import type { CommittedEntry, CommittedValue } from './committed-values.renderer.js';
 
 /** Bytes of a salt, a commitment and a leaf. */
 export const DIGEST_LENGTH = 32;

@@ -1,4 +1,4 @@
-import type { EntryLeaf } from './log-secret.js';
+import type { EntryLeaf } from './log-secret.service.js';
 
 type LeafLocation = { readonly organization: string; readonly index: number };
 

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createPruningJob, findTrailLog } from '#activity/audit-trail';
 import { sql } from '#platform/kernel';
-import { act, createAuditedOrganization } from '../../../../test/support/audited-organization.js';
-import { AdjustableClock } from '../../../../test/support/clocks.js';
-import { waitForFollowers } from '../../../../test/support/event-log.js';
-import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
-import { startTestServer, type TestServer } from '../../../../test/support/server.js';
-import { expectViewsMatchLog } from '../../../../test/support/views-match-log.js';
-import { moduleDefinitions } from '../../../../apps/modules.js';
-import { createLeafPruningJob } from './leaf-pruning.job.js';
+import { act, createAuditedOrganization } from '../support/audited-organization.js';
+import { AdjustableClock } from '../support/clocks.js';
+import { waitForFollowers } from '../support/event-log.js';
+import { runJobOnce } from '../support/scheduled-jobs.js';
+import { startTestServer, type TestServer } from '../support/server.js';
+import { expectViewsMatchLog } from '../support/views-match-log.js';
+import { moduleDefinitions } from '../../apps/modules.js';
+import { createLeafPruningJob } from '../../libs/activity/audit-trail-log/retention/leaf-pruning.job.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const clock = new AdjustableClock();
