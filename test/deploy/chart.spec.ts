@@ -44,6 +44,12 @@ const get = (example: Example): Manifest[] => manifests.get(example) ?? [];
 const find = (example: Example, kind: string, name: string): Manifest | undefined =>
   get(example).find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
 
+/** Returns the specification of a manifest. Throws if the chart does not render it. */
+const getSpec = (manifest: Manifest | undefined): Manifest['spec'] => {
+  if (!manifest) throw new Error('the chart does not render this manifest');
+  return manifest['spec'];
+};
+
 const validate = async (name: string, content: string) => {
   const file = join(folder, `${name}.yaml`);
   await writeFile(file, content);
@@ -214,7 +220,7 @@ describe('executors of the chart', () => {
   });
 
   it('keep their work folder in a volume, and see no secret of the server', () => {
-    const { template, volumeClaimTemplates } = findSet()?.['spec'];
+    const { template, volumeClaimTemplates } = getSpec(findSet());
     const [{ volumeMounts }] = template.spec.containers;
     const names = [...template.spec.volumes, ...volumeClaimTemplates.map(({ metadata }: Manifest) => metadata)];
     expect(volumeMounts.map(({ name }: { name: string }) => name).toSorted()).toEqual(
@@ -225,7 +231,7 @@ describe('executors of the chart', () => {
   });
 
   it('reach gateways and public addresses, but not the networks that are blocked', () => {
-    const { policyTypes, ingress, egress } = find('production', 'NetworkPolicy', 'site-cadastre-executor')?.['spec'];
+    const { policyTypes, ingress, egress } = getSpec(find('production', 'NetworkPolicy', 'site-cadastre-executor'));
     expect([policyTypes, ingress]).toEqual([['Ingress', 'Egress'], undefined]);
     expect(egress.at(-1).to).toEqual([{ ipBlock: { cidr: '0.0.0.0/0', except: ['169.254.0.0/16', '10.20.0.0/16'] } }]);
   });

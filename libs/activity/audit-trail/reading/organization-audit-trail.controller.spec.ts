@@ -98,7 +98,7 @@ describe('GET /organizations/:organization/audit-trail', () => {
   it('refuses a format that it does not have', async () => {
     const { body } = expectStatus(await owner.get(`${PATH}?format=csv`), 422);
     expect(body.errors[0]).toMatchObject({
-      detail: 'format: must be one of json, ndjson',
+      detail: 'format: must be one of json, ndjson, ocsf, cef, parquet',
       source: { parameter: 'format' },
     });
   });
