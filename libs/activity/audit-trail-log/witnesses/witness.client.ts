@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { openNote, splitNote } from '#packages/trail-verifier';
 import type { OutboundFetch } from '#platform/outbound';
 import type { Witness } from './witness-policy.js';
@@ -13,8 +14,8 @@ type CheckpointRequest = {
   readonly note: string;
 };
 
-/** The cosignature lines, or the size that the witness cosigned last, if it is not `old`. */
-type WitnessAnswer = { readonly lines: string } | { readonly conflict: number };
+/** The cosignature lines, or the size that the witness says it cosigned last; null if it refuses the proof. */
+type WitnessAnswer = { readonly lines: string } | { readonly conflict: number | null };
 
 /** Asks a witness to cosign a checkpoint (C2SP tlog-witness). Throws an error that names the witness. */
 export const requestCosignature = async (
@@ -27,8 +28,22 @@ export const requestCosignature = async (
   const response = await send(`${witness.url}/add-checkpoint`, { method: 'POST', body });
   const text = await response.text();
   if (response.status === 409) return { conflict: parseSize(text, witness) };
+  if (response.status === 422) return { conflict: null };
   if (response.status !== 200) throw new Error(`the witness ${witness.name} answered with ${response.status}`);
   return { lines: selectCosignature(note, text, witness) };
+};
+
+/** Returns the note with the checkpoint that a witness cosigned last. Throws an error if the witness does not serve it. */
+export const fetchCosignedCheckpoint = async (
+  send: OutboundFetch,
+  { name, url }: Witness & { readonly url: string },
+  origin: string,
+): Promise<string> => {
+  const response = await send(`${url}/${hash('sha256', origin, 'hex')}/checkpoint`);
+  if (response.status === 200) return response.text();
+  throw new Error(
+    `the witness ${name} refused the checkpoint, and does not show the one that it has cosigned (${response.status})`,
+  );
 };
 
 const parseSize = (text: string, { name }: Witness): number => {

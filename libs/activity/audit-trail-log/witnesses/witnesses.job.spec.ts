@@ -100,8 +100,8 @@ describe('a witness', () => {
     expect(parseCheckpoint((await readCosignatures()).text).size).toBe(4);
   });
 
-  it('shows that the database and the file store are older than what was published, so all logs get other origins', async () => {
-    const [{ origin }] = [await readVerifiedCheckpoint(server.database, 'org-seen')];
+  it('changes nothing if it has cosigned a longer log and does not show it', async () => {
+    const before = await readVerifiedCheckpoint(server.database, 'org-seen');
     for (const table of [
       'site_leaves where index >= 2',
       "signed_checkpoints where organization = 'site' and size > 2",
@@ -109,15 +109,9 @@ describe('a witness', () => {
       await tamper(server.database, sql.raw(`delete from audit_trail.${table}`));
     }
     await tamper(server.database, sql`delete from audit_trail.witnesses`);
-    await cosign();
+    expect(await cosign()).toBe(0);
     clock.pass({ minutes: 2 });
     await sign();
-    clock.pass({ minutes: 2 });
-    await sign();
-    await sign();
-    const later = await readVerifiedCheckpoint(server.database, 'org-seen');
-    expect(later.origin).not.toBe(origin);
-    expect(later.origin).toMatch(/\/2-[0-9a-f]{8}$/);
-    expect(parseVerifierKey(await readKey()).name).toMatch(/\/audit-trail-log\/2-[0-9a-f]{8}$/);
+    expect(await readVerifiedCheckpoint(server.database, 'org-seen')).toEqual(before);
   });
 });

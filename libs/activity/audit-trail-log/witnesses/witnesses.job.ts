@@ -1,12 +1,20 @@
 import { readFileSync } from 'node:fs';
 import type { Logger } from '#platform/kernel';
-import { formatVerifierKey, openNote, proveConsistency } from '#packages/trail-verifier';
+import {
+  computeRoot,
+  formatVerifierKey,
+  openCheckpoint,
+  openNote,
+  parseVerifierKey,
+  proveConsistency,
+} from '#packages/trail-verifier';
 import { StartupError } from '#platform/host';
 import { createOutboundFetch, type OutboundFetch } from '#platform/outbound';
 import type { Database, ScheduledJob } from '#platform/postgres';
 import type { BlobStore } from '#storage/blob-store';
 import { PublishedCheckpoints } from '../checkpoints/published-checkpoints.files.js';
 import { checkpointMetrics } from '../checkpoints/checkpoints.metrics.js';
+import { listVerifierKeys } from '../serving/trail-logs.queries.js';
 import { SITE_LOG } from '../tiles/hashes.js';
 import { computeWithTiles } from '../tiles/tiles.reader.js';
 import { listSignedLogs } from '../verification/trail-logs.queries.js';
@@ -19,7 +27,7 @@ import {
   storeCosignedSize,
   type SiteCheckpoint,
 } from './witness-states.queries.js';
-import { MAX_ANSWER_BYTES, requestCosignature } from './witness.client.js';
+import { fetchCosignedCheckpoint, MAX_ANSWER_BYTES, requestCosignature } from './witness.client.js';
 
 const EVERY_MS = 10_000;
 /** A witness that has lost its state answers with another size at most once in a row. */
@@ -97,27 +105,48 @@ class WitnessRound {
         await database.transaction([storeCosignedSize(origin, verifierKey, size)]);
         return answer.lines;
       }
-      if (answer.conflict > size) {
-        await this.fork(witness, checkpoint, answer.conflict);
-        return '';
-      }
-      old = answer.conflict;
+      const { conflict } = answer;
+      if (conflict === null || conflict > size || conflict === old) break;
+      old = conflict;
     }
-    throw new Error(`the witness ${witness.name} answers with 409 again and again`);
+    await this.checkHistory(witness, checkpoint);
+    return '';
   }
 
   /**
-   * The witness has seen a longer log, so the database and the file store are older than what was published. Without the
-   * checkpoints in the file store, every log continues under another origin.
+   * Gives up all origins if the witness has a checkpoint that this site has signed and its log does not continue: the database
+   * and the file store are then older than what was published. Throws an error if the witness proves nothing, because
+   * anybody can answer with a number.
    */
-  private async fork(witness: Witness, { origin, size }: SiteCheckpoint, cosigned: number): Promise<void> {
+  private async checkHistory(witness: ReachableWitness, { origin, size }: SiteCheckpoint): Promise<void> {
+    const { database } = this.dependencies;
+    const keys = (await listVerifierKeys(database, SITE_LOG)).map(parseVerifierKey);
+    const cosigned = openCheckpoint(
+      await fetchCosignedCheckpoint(this.send, witness, origin),
+      keys.filter(({ name }) => name === origin),
+      `the checkpoint of the witness ${witness.name}`,
+    );
+    const isContinued =
+      cosigned.size <= size &&
+      cosigned.root.equals(await computeWithTiles(database, SITE_LOG, (source) => computeRoot(cosigned.size, source)));
+    if (isContinued)
+      throw new Error(`the witness ${witness.name} refuses a checkpoint that continues what it cosigned`);
+    await this.fork(witness, origin, { size, cosigned: cosigned.size });
+  }
+
+  /** Without the checkpoints in the file store, every log continues under another origin. */
+  private async fork(
+    { name }: Witness,
+    origin: string,
+    sizes: { readonly size: number; readonly cosigned: number },
+  ): Promise<void> {
     const { database, blobs, logger } = this.dependencies;
     const published = new PublishedCheckpoints(blobs);
     // Another round has begun it, and the log of the site is not signed again yet.
     if ((await published.find(SITE_LOG)) === null) return;
     logger.warn(
-      { witness: witness.name, origin, size, cosigned },
-      'a witness has cosigned a longer log: the database is older than what was published, and all logs get another origin',
+      { witness: name, origin, ...sizes },
+      'a witness has cosigned another history: the database is older than what was published, and all logs get another origin',
     );
     const logs = await listSignedLogs(database);
     for (const log of logs.filter((each) => each !== SITE_LOG)) await published.delete(log);

@@ -1,0 +1,135 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { sql } from '#platform/kernel';
+import { parseVerifierKey, signNote, splitNote } from '#packages/trail-verifier';
+import { FixedClock } from '../../../../test/support/clocks.js';
+import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
+import { startTestServer, type TestServer } from '../../../../test/support/server.js';
+import { startTestWitness, type TestWitness } from '../../../../test/support/test-witness.js';
+import {
+  createTestSigning,
+  insertTestLeaves,
+  readVerifiedCheckpoint,
+  tamper,
+} from '../../../../test/support/trail-signing.js';
+import { createTrailWitnessJob } from './witnesses.job.js';
+
+const clock = new FixedClock();
+let server: TestServer;
+let witness: TestWitness;
+let sign: () => Promise<number>;
+let cosign: () => Promise<number>;
+let size = 0;
+
+/** Signs the logs of organizations and then the log of the site. */
+const signAll = async (): Promise<void> => {
+  for (let round = 0; round < 2; round += 1) {
+    clock.pass({ minutes: 2 });
+    await sign();
+  }
+};
+
+const grow = async (): Promise<void> => {
+  await insertTestLeaves(server.database, 'org-seen', [size, size + 1]);
+  size += 1;
+  await signAll();
+};
+
+const readNote = async (): Promise<string> => (await server.get('/audit-trail-log/checkpoint')).text;
+
+const readSiteOrigin = async (): Promise<string> =>
+  parseVerifierKey((await server.get('/audit-trail-log/keys')).text.split('\n')[0] ?? '').name;
+
+/** Brings the log of the site back to what it was, as a restore of an older backup does. */
+const restoreTo = async (restored: number): Promise<void> => {
+  await tamper(server.database, sql`delete from audit_trail.site_leaves where index >= ${restored}`);
+  await tamper(
+    server.database,
+    sql`delete from audit_trail.signed_checkpoints where organization = 'site' and size > ${restored}`,
+  );
+};
+
+beforeAll(async () => {
+  server = await startTestServer({ clock });
+  sign = createTestSigning(server);
+  witness = await startTestWitness('witness.example');
+  const file = join(server.runtime.settings.dataFolder, 'policy');
+  await writeFile(file, `witness one ${witness.verifierKey} ${witness.url}\nquorum one\n`);
+  const job = createTrailWitnessJob({ ...server.runtime, database: server.database }, file);
+  cosign = () => runJobOnce(job);
+  await grow();
+});
+beforeEach(() => {
+  witness.answer = witness.cosign;
+  witness.shown = null;
+});
+afterAll(async () => {
+  await witness.close();
+  await server.close();
+});
+
+describe('a witness that refuses a checkpoint', () => {
+  const expectNoFork = async (): Promise<void> => {
+    const origin = await readSiteOrigin();
+    expect(await cosign()).toBe(0);
+    await grow();
+    expect(await readSiteOrigin()).toBe(origin);
+    expect((await readVerifiedCheckpoint(server.database, 'org-seen')).origin).not.toMatch(/\/2/);
+  };
+
+  it.each([
+    ['a larger size', { status: 409, body: '999999\n' }],
+    ['its own size again and again', { status: 409, body: '0\n' }],
+    ['a refusal of the proof', { status: 422, body: '' }],
+  ])('changes nothing with %s alone', async (_, answer) => {
+    witness.answer = () => answer;
+    await expectNoFork();
+  });
+
+  it('changes nothing with a checkpoint that the site has not signed', async () => {
+    witness.answer = () => ({ status: 409, body: '999999\n' });
+    const { privateKey } = generateKeyPairSync('ed25519');
+    const origin = await readSiteOrigin();
+    const text = `${origin}\n999999\n${Buffer.alloc(32).toString('base64')}\n`;
+    witness.shown = signNote(text, [{ name: origin, privateKey }]);
+    await expectNoFork();
+    // With a signature of the site on another text.
+    const lines = (await readNote()).slice(splitNote(await readNote()).text.length);
+    witness.shown = `${text}${lines}`;
+    await expectNoFork();
+  });
+
+  it('changes nothing with a checkpoint that the log continues', async () => {
+    witness.answer = () => ({ status: 422, body: '' });
+    witness.shown = await readNote();
+    await grow();
+    await expectNoFork();
+  });
+});
+
+describe('a witness that shows a checkpoint which the log does not continue', () => {
+  it.each([
+    ['a longer one', 0, { status: 409, body: '999999\n' }, '2'],
+    ['another one of a smaller size', 4, { status: 422, body: '' }, '3'],
+  ])('proves with %s that the database was restored, so all logs get other origins', async (_, grown, answer, n) => {
+    const restored = size - 1;
+    for (let count = 0; count < 2; count += 1) await grow();
+    witness.shown = await readNote();
+    await restoreTo(restored);
+    // The file store was restored too.
+    await server.runtime.blobs.delete('trail-checkpoints/site');
+    const row = await server.database.row<{ note: string }>(sql`
+      select note from audit_trail.signed_checkpoints where organization = 'site' order by size desc limit 1`);
+    await server.runtime.blobs.put('trail-checkpoints/site', Buffer.from(row?.note ?? ''));
+    for (let count = 0; count < grown; count += 1) await grow();
+    witness.answer = () => answer;
+    await cosign();
+    await signAll();
+    await signAll();
+    const suffix = new RegExp(`/${n}-[0-9a-f]{8}$`);
+    expect(await readSiteOrigin()).toMatch(suffix);
+    expect((await readVerifiedCheckpoint(server.database, 'org-seen')).origin).toMatch(suffix);
+  });
+});
