@@ -110,7 +110,9 @@ describe('the chart', () => {
 /** The sandbox of runs creates namespaces, which only user namespaces of the pod and another profile of seccomp permit. */
 const isConfined = ({ spec: { securityContext: pod, ...spec } }: Pod): boolean =>
   spec.containers[0].name === 'executor'
-    ? pod.seccompProfile.type === 'Unconfined' && spec['hostUsers'] === false
+    ? pod.seccompProfile.type === 'Unconfined' &&
+      pod.appArmorProfile.type === 'Unconfined' &&
+      spec['hostUsers'] === false
     : pod.seccompProfile.type === 'RuntimeDefault';
 
 const isHardened = ({ name, spec: { securityContext: pod, ...spec } }: Pod, isReadOnly: boolean): boolean =>

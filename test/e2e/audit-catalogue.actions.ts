@@ -698,9 +698,8 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
   },
   'workspace.lease_lock': async (world) => {
     const id = await freshWorkspace(world);
-    await lock(world.owner, id);
     const answer = expectStatus(
-      await world.owner.post(`${P}/workspaces/${id}/actions/renew-lock`, { 'expires-in': 60 }),
+      await world.owner.post(`${P}/workspaces/${id}/actions/lock`, { 'expires-in': 60 }),
       200,
     );
     return { answer, id, meta: { expires_at: answer.body.data.attributes['lock-expires-at'] } };

@@ -179,7 +179,7 @@ export class EmbeddedExecutor {
     this.child.kill('SIGTERM');
     return (
       'Interrupting running phases of remote runs: plans begin again later, applies fail, and their states are stored. ' +
-      'Press Ctrl-C again to end at once. What an apply is creating is then in no state.'
+      'Press Ctrl-C again to end the server at once. The executor then still waits up to 10 minutes for an apply.'
     );
   }
 

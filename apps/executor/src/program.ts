@@ -28,8 +28,8 @@ no open port. Its token comes from CADASTRE_EXECUTOR_TOKEN or from --token-file:
 
 It trusts the certificates of this machine and those of SSL_CERT_FILE.
 
-It takes terraform or tofu from the PATH if it has the version that a workspace requires. Otherwise it downloads the tool from
---tool-mirror, and checks its checksum. A mirror with http:// can run any program here, because it also sends the checksums.
+It takes terraform or tofu from the archives that administrators have set for a version, or else from the PATH if it has the
+version that a workspace requires. Otherwise it downloads the tool from --tool-mirror, and checks its checksum. A mirror with http:// can run any program here, because it also sends the checksums.
 
 SIGTERM or Ctrl-C stops it: it takes no new run, and phases that are running can end within --grace. Then, or at a second signal, it
 interrupts them: a plan begins again on another executor, an apply fails with its state stored.

@@ -5668,8 +5668,8 @@ export interface paths {
     get?: never;
     put?: never;
     /**
-     * Set when your lock ends by itself
-     * @description The lock ends this number of seconds from now. An unlock ends it earlier.
+     * Move the end of your lock
+     * @description The lock ends this number of seconds from now. An unlock ends it earlier. A lock without `expires-in` gets no end.
      */
     post: operations['renewWorkspaceLock'];
     delete?: never;
@@ -47184,7 +47184,7 @@ export interface operations {
       403: components['responses']['Forbidden'];
       404: components['responses']['NotFound'];
       408: components['responses']['RequestTimeout'];
-      /** @description The workspace is not locked, or another caller holds the lock. */
+      /** @description The workspace is not locked, another caller holds the lock, or the lock has no end. */
       409: {
         headers: {
           [name: string]: unknown;
@@ -47196,7 +47196,7 @@ export interface operations {
            *         {
            *           "status": "409",
            *           "title": "conflict",
-           *           "detail": "The workspace is not locked, or another caller holds the lock."
+           *           "detail": "The workspace is not locked, another caller holds the lock, or the lock has no end."
            *         }
            *       ]
            *     }

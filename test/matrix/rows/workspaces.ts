@@ -180,7 +180,7 @@ const actions: readonly MatrixRow[] = [
     status: 200,
     trail: ['workspace lease_lock'],
     fresh: true,
-    before: ({ api, params }) => api.post(`/api/v2/workspaces/${params['id']}/actions/lock`),
+    before: ({ api, params }) => api.post(`/api/v2/workspaces/${params['id']}/actions/lock`, { 'expires-in': 60 }),
   },
   {
     route: `POST ${byId}/actions/unlock`,

@@ -1,5 +1,5 @@
 import { openAsBlob } from 'node:fs';
-import { chmod, copyFile, mkdir } from 'node:fs/promises';
+import { chmod, mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RefusedRequestError } from '../api/server-connection.js';
 import { RunError } from '../executor-error.js';
@@ -18,7 +18,8 @@ export const keepState = async ({ api, claimed, logger, keptStates }: StateKeepe
   } catch (error) {
     const path = join(keptStates, `${claimed.run}-${claimed.fence}.tfstate`);
     await mkdir(keptStates, { recursive: true, mode: 0o700 });
-    await copyFile(state, path);
+    // Unlike a copy, it needs no space.
+    await rename(state, path);
     await chmod(path, 0o600);
     logger.warn(
       { err: error, run: claimed.run, path },

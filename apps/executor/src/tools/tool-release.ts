@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { openPromise, type Entry, type ZipFile } from 'yauzl';
@@ -144,7 +144,8 @@ const downloadArchiveInto = async ({ url, sha }: SiteArchive, name: ToolName, fo
 
 /** Fills a folder, which appears when it is complete, so that several executors can share it. */
 const fillFolder = async (folder: string, fill: (draft: string) => Promise<void>): Promise<void> => {
-  const draft = `${folder}.${process.pid}-${Date.now()}`;
+  // Not a version, so that nobody takes it for a complete download.
+  const draft = join(dirname(folder), `.draft-${basename(folder)}.${process.pid}-${Date.now()}`);
   await mkdir(draft, { recursive: true });
   try {
     await fill(draft);

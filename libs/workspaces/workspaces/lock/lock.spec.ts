@@ -153,8 +153,8 @@ describe('the lock of a workspace', () => {
     it('is renewed by its holder', () =>
       given(createdEvent, lockedBy(alice), leased).when(renew(alice)).yields(leased));
 
-    it('is given to a lock that had none', () =>
-      given(createdEvent, lockedBy(alice)).when(renew(alice)).yields(leased));
+    it('is not given to a lock that has none, such as that of terraform', () =>
+      given(createdEvent, lockedBy(alice)).when(renew(alice)).refuses('conflict', 'It has no end'));
 
     it('is not renewed by another caller', () =>
       given(createdEvent, lockedBy(alice), leased)

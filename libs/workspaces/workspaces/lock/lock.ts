@@ -86,6 +86,10 @@ export const lockDecisions: HandlersByType<LockCommand, [state: ActiveWorkspace]
       if (state.lock.holder.id !== holder.id) {
         throw describeLockConflict(state.lock, refusable, 'Unable to renew the lock. The workspace is');
       }
+      // Holders are people and teams, not programs: a script could otherwise end the lock of terraform with the same token.
+      if (state.lock.expiresAt === undefined) {
+        throw conflict('Unable to renew the lock. It has no end: unlock it, and lock with expires-in');
+      }
       return [lease(expiresAt)];
     },
     UnlockWorkspace: ({ holder, ...refusable }, state) => {

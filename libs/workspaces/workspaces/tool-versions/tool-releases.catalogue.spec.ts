@@ -77,4 +77,26 @@ describe('a tool version', () => {
     expect(more.problemOf('9.9.10-rc1')).toBeNull();
     expect(more.resolve('> 9')).toBe('9.9.9');
   });
+
+  describe('that the site has changed', () => {
+    const settings = {
+      official: true,
+      enabled: true,
+      beta: false,
+      deprecated: true,
+      deprecatedReason: null,
+      archs: [],
+    };
+    const change = (id: string, version: string) => releases.with([{ id, version, settings }]);
+
+    it('does not take precedence over Terraform if only OpenTofu has it', () => {
+      const id = releases.list.find(({ version }) => version === '1.10.10')?.id ?? '';
+      expect(change(id, '1.10.10').resolve('~> 1.10.0')).toBe('1.10.5');
+    });
+
+    it('is in the list once if the server lists it later', () => {
+      const changed = change('tool-added', '1.5.7').list.filter(({ version }) => version === '1.5.7');
+      expect(changed).toMatchObject([{ id: 'tool-added', settings: { deprecated: true } }]);
+    });
+  });
 });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rcompare, Range, satisfies, SemVer, valid } from 'semver';
 import { OPENTOFU_RELEASES, PREVIEWS, TERRAFORM_RELEASES } from './built-in-releases.js';
+import { findToolOfVersion } from './tool-of-version.js';
 import type { ToolVersionSettings } from './tool-version.js';
 import type { SiteRelease } from './tool-versions.view.js';
 import { parseVersionConstraint, type VersionConstraint } from './version-constraint.js';
@@ -40,6 +41,9 @@ export type ToolRelease = {
 const deriveReleaseId = (version: string): string =>
   `tool-${createHash('sha256').update(version).digest('hex').slice(0, 16)}`;
 
+/** The list of the site also contains releases that only OpenTofu has. */
+const isOfTerraform = (version: string): boolean => findToolOfVersion(version) === 'terraform';
+
 const toListedRelease = ({ raw, prerelease }: SemVer, isOfficial: boolean): ToolRelease => ({
   id: deriveReleaseId(raw),
   version: raw,
@@ -75,11 +79,14 @@ export class ToolReleases {
     );
     const releases = new Map(listed.map((release) => [release.id, release]));
     for (const { id, version, settings } of site) {
+      // The server can list a release that an administrator had added before.
+      const listedId = deriveReleaseId(version);
+      if (listedId !== id) releases.delete(listedId);
       releases.set(id, { id, version, settings, isListed: releases.has(id) });
     }
     this.list = [...releases.values()].toSorted(compareReleases);
     this.byVersion = new Map(this.list.map((release) => [release.version, release]));
-    const own = [...TERRAFORM_RELEASES, ...added, ...site.map(({ version }) => version)];
+    const own = [...TERRAFORM_RELEASES, ...added, ...site.map(({ version }) => version).filter(isOfTerraform)];
     this.final = [...this.sortFinal(own), ...this.sortFinal(OPENTOFU_RELEASES)];
   }
 

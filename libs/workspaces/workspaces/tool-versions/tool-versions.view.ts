@@ -33,7 +33,7 @@ export const SELECT_SITE_RELEASES = sql.raw(
 
 /** What administrators of the site say about a version as a column of a statement; null if nothing. */
 export const selectToolVersion = (version: Sql): Sql =>
-  sql`(select t.settings from tool_versions t where t.version = ${version})`;
+  sql`(select t.settings from tool_versions t where t.version = ${version} order by t.id limit 1)`;
 
 const requireSiteAdmin = async (database: Database, actor: Actor): Promise<void> => {
   // The statement that follows checks the access of site administrators.

@@ -248,10 +248,11 @@ export const workspacesOperations = describeController(WorkspacesController, gro
   },
   renewLock: {
     operationId: 'renewWorkspaceLock',
-    summary: 'Set when your lock ends by itself',
-    description: 'The lock ends this number of seconds from now. An unlock ends it earlier.',
+    summary: 'Move the end of your lock',
+    description:
+      'The lock ends this number of seconds from now. An unlock ends it earlier. A lock without `expires-in` gets no end.',
     body: describeBody(lockRenewalBody, { 'expires-in': 300 }),
-    refusals: { conflict: 'The workspace is not locked, or another caller holds the lock.' },
+    refusals: { conflict: 'The workspace is not locked, another caller holds the lock, or the lock has no end.' },
     events: ['WorkspaceLockLeased'],
   },
   unlock: {
