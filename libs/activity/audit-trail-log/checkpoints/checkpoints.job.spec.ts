@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
-import { computeRoot, hashLeaf, openNote, parseVerifierKey, splitNote } from '#packages/trail-verifier';
+import { computeRoot, EMPTY_ROOT, hashLeaf, openNote, parseVerifierKey, splitNote } from '#packages/trail-verifier';
 import { createMemoryTree } from '../../../../test/support/memory-tree.js';
 import { makeOrganization } from '../../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
@@ -213,6 +213,38 @@ describe('a database that was restored from an older backup', () => {
     expect((await readVerifiedCheckpoint(server.database, id)).size).toBe(11);
   });
 
+  it('continues under another origin if the restore deleted all checkpoints and the file store is new', async () => {
+    const { id } = await makeOrganization(server, 'trimmed');
+    await insertTestLeaves(server.database, id, [0, 10]);
+    await sign();
+    const keys = await listVerifierKeys(server.database, id);
+    await restoreTo(id, 8);
+    await server.runtime.blobs.delete(`${PUBLISHED_CHECKPOINT_FILES}/${id}`);
+    await insertTestLeaves(server.database, id, [8, 20], 'other');
+    for (let round = 0; round < 3; round += 1) await sign();
+    expect((await listForks(id)).map(({ data }) => [data.size, data.reason])).toEqual([
+      [0, 'published_checkpoint_is_missing'],
+    ]);
+    const { origin, size } = await readVerifiedCheckpoint(server.database, id);
+    expect([origin, size]).toEqual([expect.stringMatching(/\/2-[0-9a-f]{8}$/), 20]);
+    expect((await listVerifierKeys(server.database, id)).slice(1)).toEqual(keys);
+  });
+
+  it('names the last checkpoint also if a fork was interrupted before it reached the database', async () => {
+    const { id } = await makeOrganization(server, 'interrupted');
+    await insertTestLeaves(server.database, id, [0, 10]);
+    await sign();
+    await server.runtime.blobs.delete(`${PUBLISHED_CHECKPOINT_FILES}/${id}`);
+    const { origin } = await readVerifiedCheckpoint(server.database, id);
+    const empty = `${origin}/2-00000000\n0\n${EMPTY_ROOT.toString('base64')}\n\n— x AAAAAAA=\n`;
+    await server.runtime.blobs.put(`${PUBLISHED_CHECKPOINT_FILES}/${id}`, Buffer.from(empty));
+    await insertTestLeaves(server.database, id, [10, 11]);
+    await sign();
+    await sign();
+    expect((await listForks(id)).map(({ data }) => [data.previousOrigin, data.size])).toEqual([[origin, 10]]);
+    expect((await readVerifiedCheckpoint(server.database, id)).size).toBe(11);
+  });
+
   it('continues under the same origin if nothing was published since the backup', async () => {
     await insertTestLeaves(server.database, 'org-same', [0, 10]);
     await sign();
@@ -230,6 +262,17 @@ const expectCheckpointOfNextRound = async (organization: string, size: number, s
 };
 
 describe('a job that was killed', () => {
+  it('continues after the first checkpoint was published and not committed', async () => {
+    await insertTestLeaves(server.database, 'org-first', [0, 3]);
+    await sign();
+    for (const table of ['signed_checkpoints', 'log_keys']) {
+      await tamper(server.database, sql.raw(`delete from audit_trail.${table} where organization = 'org-first'`));
+    }
+    await insertTestLeaves(server.database, 'org-first', [3, 4]);
+    await sign();
+    await expectCheckpoint('org-first', 4);
+  });
+
   it('continues after the checkpoint was published and not committed', async () => {
     await insertTestLeaves(server.database, 'org-killed', [0, 300]);
     await sign();

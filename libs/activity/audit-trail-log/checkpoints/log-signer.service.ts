@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock, Ids, Logger, Sql } from '#platform/kernel';
 import { createSystemContext } from '#api/access';
-import { computeRoot, type LogCheckpoint, type HashSource } from '#packages/trail-verifier';
+import { computeRoot, EMPTY_ROOT, type LogCheckpoint, type HashSource } from '#packages/trail-verifier';
 import { expectVersion, raiseConflictWhen, type EventStore } from '#storage/event-store';
 import type { LogSigningKey } from '../keys/signing-keys.port.js';
 import { buildNextOrigin, buildOrigin } from '../logs/origin.js';
@@ -46,7 +46,7 @@ export class LogSigner {
     const origin = log.keys.at(-1)?.origin ?? buildOrigin(this.options.publicUrl, log.organization);
     const published = await this.options.published.find(log.organization);
     const { edge, root } = appendLeaves(log, published?.origin === origin ? published.size : null);
-    const finding = await findFork({ ...log, origin }, published, async (size) => {
+    const finding = await findFork({ ...log, origin, hasKeys: log.keys.length > 0 }, published, async (size) => {
       // The published size lies before the leaves that were read, if another process has published it late.
       const compute = (source: HashSource) => computeRoot(size, source);
       return root ?? computeWithTiles(this.options.store.database, log.organization, compute);
@@ -66,13 +66,14 @@ export class LogSigner {
     const tiles = edge.completed.map((tile) => insertTile(organization, tile));
     // A backlog whose beginning was published before: the next round continues.
     if (published?.origin === origin && published.size > edge.size) return this.commit(tiles);
-    const withKeys = await this.addKeys(origin, log, keys);
+    const { announced, insertions } = await this.addKeys(origin, log, keys);
     if (log.last?.size === edge.size) return this.commit([...tiles, ...clearUnsigned(organization, edge.size)]);
     const checkpoint = { origin, size: edge.size, root: edge.computeRoot() };
     const note = await signCheckpoint(checkpoint, keys);
     await this.options.published.write(organization, note);
     await this.commit([
-      raiseConflictWhen(hasOtherKeys(withKeys)),
+      raiseConflictWhen(hasOtherKeys(announced)),
+      ...insertions,
       ...tiles,
       lockUnsignedLogs,
       ...insertCheckpoint(organization, checkpoint, note, this.options.clock.now()),
@@ -81,22 +82,26 @@ export class LogSigner {
     checkpointMetrics.signed.inc();
   }
 
-  /** Adds the keys that the log does not have. If it has others, an entry announces the new one, signed by the others. */
-  private async addKeys(origin: string, log: UnsignedLog, keys: readonly LogSigningKey[]): Promise<UnsignedLog> {
+  /**
+   * Adds the keys that the log does not have. If it has others, an entry announces the new one, signed by the others. The first
+   * keys of an origin are returned as insertions, so that a log with keys also had a checkpoint.
+   */
+  private async addKeys(
+    origin: string,
+    log: UnsignedLog,
+    keys: readonly LogSigningKey[],
+  ): Promise<{ readonly announced: UnsignedLog; readonly insertions: readonly Sql[] }> {
     const signers = new Set(log.keys.filter((key) => key.origin === origin).map(({ verifierKey }) => verifierKey));
     const added = describeKeys(origin, keys).filter(({ verifierKey }) => !signers.has(verifierKey));
     const newest = added.at(-1);
-    if (!newest) return log;
+    if (!newest) return { announced: log, insertions: [] };
     const statements = insertLogKeys(log.organization, log.keys.length, added, this.options.clock.now());
-    if (signers.size === 0) {
-      await this.commit(statements);
-    } else {
-      const earlier = keys.filter((key) => signers.has(describeKey(key, origin)));
-      const { verifierKey } = newest;
-      const announcement = await announceKey(verifierKey, origin, earlier);
-      await this.record(log, statements, { type: 'ChangeKey', data: { origin, verifierKey, announcement } });
-    }
-    return { ...log, keys: [...log.keys, ...added] };
+    if (signers.size === 0) return { announced: log, insertions: statements };
+    const earlier = keys.filter((key) => signers.has(describeKey(key, origin)));
+    const { verifierKey } = newest;
+    const announcement = await announceKey(verifierKey, origin, earlier);
+    await this.record(log, statements, { type: 'ChangeKey', data: { origin, verifierKey, announcement } });
+    return { announced: { ...log, keys: [...log.keys, ...added] }, insertions: [] };
   }
 
   /** Gives up the origin. The entry about this is a leaf, after which the log is signed under the next origin. */
@@ -110,6 +115,11 @@ export class LogSigner {
     // Without the last checkpoint, nobody knows whether the next number was used before.
     const suffix = reason === 'published_checkpoint_is_missing' ? randomBytes(4).toString('hex') : null;
     const next = buildNextOrigin(published.origin, suffix);
+    if (suffix !== null) {
+      // Otherwise the next round would find keys without a published checkpoint again.
+      const empty = { origin: next, size: 0, root: EMPTY_ROOT };
+      await this.options.published.write(organization, await signCheckpoint(empty, keys));
+    }
     const fork = { origin: next, previousOrigin: published.origin, size: published.size, reason };
     const statements = [
       ...insertLogKeys(organization, log.keys.length, describeKeys(next, keys), this.options.clock.now()),

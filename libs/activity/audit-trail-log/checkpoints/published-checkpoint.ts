@@ -1,10 +1,12 @@
-import type { LogCheckpoint } from '#packages/trail-verifier';
+import { EMPTY_ROOT, type LogCheckpoint } from '#packages/trail-verifier';
 import { getOriginNumber } from '../logs/origin.js';
 import type { LogFork } from '../logs/trail-log.js';
 
 /** What the database knows about a log. */
 type KnownLog = {
   readonly origin: string;
+  /** Whether the log has keys of this origin. They are stored with its first checkpoint, or by the fork that began it. */
+  readonly hasKeys: boolean;
   /** How many leaves the log has. */
   readonly size: number;
   /** The last checkpoint of this origin; null if there is none. */
@@ -26,16 +28,17 @@ export const findFork = async (
   published: LogCheckpoint | null,
   computeRoot: (size: number) => Promise<Buffer>,
 ): Promise<ForkFinding | null> => {
-  const { origin, last } = log;
-  if (published === null) {
-    // A checkpoint is published before the database contains it.
-    return last && { reason: 'published_checkpoint_is_missing', published: { origin, ...last } };
+  const { origin, last, hasKeys } = log;
+  // An earlier origin was given up, and nothing was signed under the new one yet.
+  if (published && getOriginNumber(published.origin) < getOriginNumber(origin)) return null;
+  // A fork that did not reach the database leaves the empty checkpoint of its origin.
+  const isUnfinishedFork = published?.size === 0 && published.origin !== origin;
+  if (published === null || isUnfinishedFork) {
+    // A checkpoint is published before the database contains it. A restore deletes checkpoints of leaves that it leaves out.
+    const checkpoint = last ?? (hasKeys ? { size: 0, root: EMPTY_ROOT } : null);
+    return checkpoint && { reason: 'published_checkpoint_is_missing', published: { origin, ...checkpoint } };
   }
-  if (published.origin !== origin) {
-    // An earlier origin was given up, and nothing was signed under the new one yet.
-    const isGivenUp = getOriginNumber(published.origin) < getOriginNumber(origin);
-    return isGivenUp ? null : { reason: 'log_differs', published };
-  }
+  if (published.origin !== origin) return { reason: 'log_differs', published };
   if (published.size > log.size) return { reason: 'log_is_shorter', published };
   return published.root.equals(await computeRoot(published.size)) ? null : { reason: 'log_differs', published };
 };
