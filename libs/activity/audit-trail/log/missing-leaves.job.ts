@@ -14,24 +14,34 @@ type IncompleteLog = StoredLog & { readonly length: number };
 /**
  * Adds the leaves of entries that a process of an earlier version has written, for trails without new entries. Without
  * them, the view could not be rebuilt as this version. If the follower adds a leaf at the same time, one of the two fails
- * and tries again.
+ * and tries again. A log that fails delays no other log: the round ends with the first failure.
  */
 export const createMissingLeavesJob = (store: EventStore, recorder: LeafRecorder): ScheduledJob => ({
   name: 'audit_trail_missing_leaves',
   everyMs: EVERY_MS,
   run: async ({ signal, done }) => {
-    for (;;) {
-      if (signal.aborted) return;
-      const log = await store.database.row<IncompleteLog>(sql`
-        select l.organization, l.first_ordinal as "firstOrdinal", l.secret, l.pruned, ${LEAF_COUNT} as leaves, t.length
-          from audit_trail.logs l join audit_trails t using (organization)
-         where ${LEAF_COUNT} <= t.length - l.first_ordinal
-         order by organization limit 1`);
-      if (!log) return;
-      done(await addLeaves(store, recorder, log));
+    let after = '';
+    let failure: { readonly error: unknown } | null = null;
+    while (!signal.aborted) {
+      const log = await findIncompleteLog(store, after);
+      if (!log) break;
+      try {
+        done(await addLeaves(store, recorder, log));
+      } catch (error) {
+        failure ??= { error };
+        after = log.organization;
+      }
     }
+    if (failure) throw failure.error;
   },
 });
+
+const findIncompleteLog = ({ database }: EventStore, after: string): Promise<IncompleteLog | undefined> =>
+  database.row<IncompleteLog>(sql`
+    select l.organization, l.first_ordinal as "firstOrdinal", l.secret, l.pruned, ${LEAF_COUNT} as leaves, t.length
+      from audit_trail.logs l join audit_trails t using (organization)
+     where l.organization > ${after} and ${LEAF_COUNT} <= t.length - l.first_ordinal
+     order by l.organization limit 1`);
 
 const addLeaves = async (store: EventStore, recorder: LeafRecorder, log: IncompleteLog): Promise<number> => {
   const { organization, firstOrdinal, leaves, length } = log;

@@ -155,4 +155,28 @@ describe('the table of leaves', () => {
     expect((await listLeafIds()).slice(0, ids.length)).toEqual(ids);
     expect(await verifyView(server.store, view, new Date())).toEqual([]);
   });
+
+  it('gets such leaves although another log has lost entries without leaves', async () => {
+    const lost = await createAuditedOrganization(server, 'barn');
+    await waitForFollowers(server.store, 'audit_trail');
+    // Sorts before all others, so that the job finds it first.
+    await tamper(
+      `delete from audit_trail.leaves where organization = '${lost.id}' and index > 0`,
+      `delete from audit_trail_entries where organization = '${lost.id}' and ordinal > 1`,
+      ...['audit_trail_entries', 'audit_trails', 'audit_trail.logs', 'audit_trail.leaves'].map(
+        (table) => `update ${table} set organization = 'org-0' where organization = '${lost.id}'`,
+      ),
+      `delete from audit_trail.leaves where organization = '${organization}' and index >= ${ids.length - 2}`,
+    );
+    const job = createMissingLeavesJob(server.store, createLeafRecorder());
+    await expect(runJobOnce(job)).rejects.toThrow(
+      'the log of the audit trail of org-0 differs at index 1: the leaf is missing, and so is its entry',
+    );
+    expect((await listLeafIds()).slice(0, ids.length)).toEqual(ids);
+    await tamper(
+      ...['audit_trail_entries', 'audit_trails', 'audit_trail.logs', 'audit_trail.leaves'].map(
+        (table) => `delete from ${table} where organization = 'org-0'`,
+      ),
+    );
+  });
 });
