@@ -7,8 +7,11 @@ import { act, createAuditedOrganization } from '../../../../test/support/audited
 import { AdjustableClock } from '../../../../test/support/clocks.js';
 import { waitForFollowers } from '../../../../test/support/event-log.js';
 import { makeMember } from '../../../../test/support/seeds.js';
+import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
+import { tamper } from '../../../../test/support/trail-signing.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
 import { createAuditTrailDefinition } from '../audit-trail.module.js';
+import { createPruningJob } from '../retention/pruning.job.js';
 import { listStoredEntries } from '../spec.js';
 import { findTrailLog, openEntries, type OpenedEntry } from './opened-entries.reader.js';
 
@@ -132,5 +135,30 @@ describe('the log of an audit trail', () => {
     expect(await verifyView(server.store, view, clock.now())).toEqual([]);
     await rebuildView(server.store, view, { now: clock.now() });
     expect(await verifyView(server.store, view, clock.now())).toEqual([]);
+  });
+
+  it('loses no entry without a leaf when entries expire, and gets its leaf afterwards', async () => {
+    const { id, workspace } = await createAuditedOrganization(server, 'barn');
+    await act(server, workspace, 'lock');
+    await act(server, workspace, 'unlock');
+    await waitForFollowers(server.store, 'audit_trail');
+    const all = await listLeaves(id);
+    // A process of an earlier version writes no leaves.
+    const firstMissing = all.length - 2;
+    await tamper(
+      server.database,
+      sql`delete from audit_trail.leaves where organization = ${id} and index >= ${firstMissing}`,
+    );
+    clock.offsetMs += 15 * 24 * 60 * 60 * 1_000;
+    await runJobOnce(createPruningJob(server.database, clock));
+    const [first] = await server.database.rows<{ ordinal: number }>(
+      sql`select min(ordinal) as ordinal from audit_trail_entries where organization = ${id}`,
+    );
+    expect(first?.ordinal).toBe(firstMissing + 1);
+    await act(server, workspace, 'lock');
+    await waitForFollowers(server.store, 'audit_trail');
+    const leaves = await listLeaves(id);
+    expect(leaves.slice(0, all.length)).toEqual(all);
+    expect(leaves).toHaveLength(all.length + 1);
   });
 });

@@ -2,6 +2,7 @@ import { sql, type Clock } from '#platform/kernel';
 import { pause, type ScheduledJob, type Database, type JobRun, type DatabaseSession } from '#platform/postgres';
 import { deleteExpiredPaginations } from '../reading/paginations.queries.js';
 import { getBlockOf } from '../blocks/trail-blocks.js';
+import { LEAF_COUNT } from '../log/trail-logs.queries.js';
 import { selectExpiryBounds } from '../settings/entry-retention.queries.js';
 
 const EVERY_MS = 10 * 60 * 1_000;
@@ -31,14 +32,19 @@ export const createPruningJob = (database: Database, clock: Clock): ScheduledJob
   },
 });
 
+/** Entries without a leaf are kept: a process of an earlier version has written them, and their leaves are still computed. */
 const listDueTrails = (session: DatabaseSession, now: Date): Promise<DueTrail[]> =>
   session.run<DueTrail>(sql`
-    select bounds.organization, first.ordinal as first, bounds.bound
+    select bounds.organization, first.ordinal as first, logged.bound
       from (${selectExpiryBounds(now)}) bounds
       cross join lateral (
         select ordinal from audit_trail_entries e where e.organization = bounds.organization
          order by ordinal limit 1) first
-     where first.ordinal < bounds.bound
+      cross join lateral (
+        select least(bounds.bound, (
+          select l.first_ordinal + ${LEAF_COUNT} from audit_trail.logs l
+           where l.organization = bounds.organization)) as bound) logged
+     where first.ordinal < logged.bound
      order by bounds.organization`);
 
 const prune = async (
