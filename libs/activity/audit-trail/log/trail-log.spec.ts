@@ -13,7 +13,9 @@ import { startTestServer, type TestServer } from '../../../../test/support/serve
 import { createAuditTrailDefinition } from '../audit-trail.module.js';
 import { createPruningJob } from '../retention/pruning.job.js';
 import { listStoredEntries } from '../spec.js';
+import { createLogStartsJob } from './log-starts.job.js';
 import { findTrailLog, openEntries, type OpenedEntry } from './opened-entries.reader.js';
+import { TRIM_LEAVES, TRIM_LOGS } from './trail-logs.queries.js';
 
 let server: TestServer;
 let view: RebuildableView;
@@ -160,5 +162,27 @@ describe('the log of an audit trail', () => {
     const leaves = await listLeaves(id);
     expect(leaves.slice(0, all.length)).toEqual(all);
     expect(leaves).toHaveLength(all.length + 1);
+  });
+
+  it('begins again after a restore of a position before the leaves that were pruned, and others continue', async () => {
+    const [{ id }, other] = [
+      await createAuditedOrganization(server, 'silo'),
+      await createAuditedOrganization(server, 'byre'),
+    ];
+    await waitForFollowers(server.store, 'audit_trail');
+    const leaves = await listLeaves(other.id);
+    await tamper(
+      server.database,
+      sql`update audit_trail.logs set pruned = case organization when ${id} then 256 else 1 end
+           where organization in (${id}, ${other.id})`,
+    );
+    await tamper(server.database, sql`delete from audit_trail.leaves where organization = ${id}`);
+    await server.database.transaction([TRIM_LEAVES, TRIM_LOGS]);
+    expect(await findTrailLog(server.store, id)).toBeNull();
+    expect(await listLeaves(other.id)).toEqual(leaves);
+    expect(await findTrailLog(server.store, other.id)).toMatchObject({ pruned: 1, leaves: leaves.length });
+    await runJobOnce(createLogStartsJob(server.store, server.runtime.ids));
+    await waitForFollowers(server.store, 'audit_trail');
+    expect(await findTrailLog(server.store, id)).toMatchObject({ pruned: 0, leaves: 1 });
   });
 });

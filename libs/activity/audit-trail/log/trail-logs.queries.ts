@@ -96,9 +96,13 @@ export const deleteLeaves = (organization: string, first: number, end: number): 
 export const selectPruned = (organization: string): Sql => sql`
   select pruned from audit_trail.logs where organization = ${organization}`;
 
-/** Deletes what a restore leaves out: leaves of events that are not in the log, and logs whose first event is not. */
+/**
+ * Deletes what a restore leaves out: leaves of events that are not in the log, and logs without leaves. Such a log begins
+ * again. Either its first event is not in the log, or the restored position lies before the leaves that were pruned. A
+ * complete log has at least the leaf of the newest expired entry, which is never pruned.
+ */
 export const TRIM_LEAVES = sql`
   delete from audit_trail.leaves l where not exists (select from event_store.events e where e.id = l.id)`;
 export const TRIM_LOGS = sql`
   delete from audit_trail.logs l
-   where pruned = 0 and not exists (select from audit_trail.leaves v where v.organization = l.organization)`;
+   where not exists (select from audit_trail.leaves v where v.organization = l.organization)`;
