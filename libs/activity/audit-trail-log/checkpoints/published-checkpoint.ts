@@ -28,17 +28,19 @@ export const findFork = async (
   published: LogCheckpoint | null,
   computeRoot: (size: number) => Promise<Buffer>,
 ): Promise<ForkFinding | null> => {
-  const { origin, last, hasKeys } = log;
+  const { origin } = log;
   // An earlier origin was given up, and nothing was signed under the new one yet.
   if (published && getOriginNumber(published.origin) < getOriginNumber(origin)) return null;
   // A fork that did not reach the database leaves the empty checkpoint of its origin.
   const isUnfinishedFork = published?.size === 0 && published.origin !== origin;
-  if (published === null || isUnfinishedFork) {
-    // A checkpoint is published before the database contains it. A restore deletes checkpoints of leaves that it leaves out.
-    const checkpoint = last ?? (hasKeys ? { size: 0, root: EMPTY_ROOT } : null);
-    return checkpoint && { reason: 'published_checkpoint_is_missing', published: { origin, ...checkpoint } };
-  }
+  if (published === null || isUnfinishedFork) return findMissingCheckpoint(log);
   if (published.origin !== origin) return { reason: 'log_differs', published };
   if (published.size > log.size) return { reason: 'log_is_shorter', published };
   return published.root.equals(await computeRoot(published.size)) ? null : { reason: 'log_differs', published };
+};
+
+/** A checkpoint is published before the database contains it. A restore deletes checkpoints of leaves that it leaves out. */
+const findMissingCheckpoint = ({ origin, last, hasKeys }: KnownLog): ForkFinding | null => {
+  const checkpoint = last ?? (hasKeys ? { size: 0, root: EMPTY_ROOT } : null);
+  return checkpoint && { reason: 'published_checkpoint_is_missing', published: { origin, ...checkpoint } };
 };
