@@ -44,7 +44,10 @@ export const startTestWitness = async (name: string): Promise<TestWitness> => {
     return request.url === path && shown !== null ? { status: 200, body: shown } : { status: 404, body: '' };
   };
   const server = createServer((request, response) => {
-    void respond(request).then(({ status, body }) => response.writeHead(status).end(body));
+    void respond(request).then(
+      ({ status, body }) => response.writeHead(status).end(body),
+      (error: Error) => response.writeHead(500).end(error.message),
+    );
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const witness: TestWitness = {

@@ -25,14 +25,14 @@ export const storeCosignedSize = (origin: string, verifierKey: string, size: num
   insert into audit_trail.witnesses (origin, verifier_key, size) values (${origin}, ${verifierKey}, ${size})
   on conflict (origin, verifier_key) do update set size = excluded.size`;
 
-/** Adds cosignatures to the note of a checkpoint. */
-export const storeCosignatures = (
-  { origin, size, note }: SiteCheckpoint,
-  lines: string,
+/** Adds a cosignature to the note of a checkpoint, unless it has it. */
+export const storeCosignature = (
+  { origin, size }: Pick<SiteCheckpoint, 'origin' | 'size'>,
+  line: string,
   isWitnessed: boolean,
 ): Sql => sql`
-  update audit_trail.signed_checkpoints set note = ${note + lines}, witnessed = ${isWitnessed}
-   where organization = ${SITE_LOG} and origin = ${origin} and size = ${size} and note = ${note}`;
+  update audit_trail.signed_checkpoints set note = note || ${line}, witnessed = witnessed or ${isWitnessed}
+   where organization = ${SITE_LOG} and origin = ${origin} and size = ${size} and position(${line} in note) = 0`;
 
 /** Lets the job sign all logs again, also those without new leaves. */
 export const markAllLogs = sql`

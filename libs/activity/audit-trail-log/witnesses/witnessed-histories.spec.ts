@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
-import { parseVerifierKey, signNote, splitNote } from '#packages/trail-verifier';
+import { openNote, parseVerifierKey, signNote, splitNote } from '#packages/trail-verifier';
 import { FixedClock } from '../../../../test/support/clocks.js';
+import { waitUntil } from '../../../../test/support/product.js';
 import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
 import { startTestWitness, type TestWitness } from '../../../../test/support/test-witness.js';
@@ -19,6 +20,7 @@ import { createTrailWitnessJob } from './witnesses.job.js';
 const clock = new FixedClock();
 let server: TestServer;
 let witness: TestWitness;
+let slow: TestWitness;
 let sign: () => Promise<number>;
 let cosign: () => Promise<number>;
 let size = 0;
@@ -51,14 +53,20 @@ const restoreTo = async (restored: number): Promise<void> => {
   );
 };
 
+/** Returns a function that runs the job with a policy once. */
+const createCosigning = async (policy: string): Promise<() => Promise<number>> => {
+  const file = join(server.runtime.settings.dataFolder, 'policy');
+  await writeFile(file, policy);
+  const job = createTrailWitnessJob({ ...server.runtime, database: server.database }, file);
+  return () => runJobOnce(job);
+};
+
 beforeAll(async () => {
   server = await startTestServer({ clock });
   sign = createTestSigning(server);
   witness = await startTestWitness('witness.example');
-  const file = join(server.runtime.settings.dataFolder, 'policy');
-  await writeFile(file, `witness one ${witness.verifierKey} ${witness.url}\nquorum one\n`);
-  const job = createTrailWitnessJob({ ...server.runtime, database: server.database }, file);
-  cosign = () => runJobOnce(job);
+  slow = await startTestWitness('slow.example');
+  cosign = await createCosigning(`witness one ${witness.verifierKey} ${witness.url}\nquorum one\n`);
   await grow();
 });
 beforeEach(() => {
@@ -67,7 +75,34 @@ beforeEach(() => {
 });
 afterAll(async () => {
   await witness.close();
+  await slow.close();
   await server.close();
+});
+
+describe('a slow witness', () => {
+  it('delays no cosignature of another one, and completes the quorum', async () => {
+    const cosignBoth = await createCosigning(
+      `witness one ${witness.verifierKey} ${witness.url}\nwitness slow ${slow.verifierKey} ${slow.url}\n` +
+        'group both all one slow\nquorum both\n',
+    );
+    const readStored = () =>
+      server.database.row<{ note: string; witnessed: boolean; sizes: number }>(sql`
+        select note, witnessed, (select count(*) from audit_trail.witnesses)::int as sizes
+          from audit_trail.signed_checkpoints where organization = 'site' order by size desc limit 1`);
+    slow.answer = async (note) => {
+      await waitUntil(async () => (await readStored())?.sizes === 1, 'the other cosignature is stored');
+      const stored = await readStored();
+      expect(openNote(stored?.note ?? '', [parseVerifierKey(witness.verifierKey)]).signatures).toHaveLength(1);
+      expect(stored?.witnessed).toBe(false);
+      return slow.cosign(note);
+    };
+    expect(await cosignBoth()).toBe(2);
+    const stored = await readStored();
+    const keys = [witness, slow].map(({ verifierKey }) => parseVerifierKey(verifierKey));
+    expect(openNote(stored?.note ?? '', keys).signatures).toHaveLength(2);
+    expect(stored).toMatchObject({ witnessed: true, sizes: 2 });
+    await grow();
+  });
 });
 
 describe('a witness that refuses a checkpoint', () => {

@@ -23,7 +23,7 @@ import {
   findSiteCheckpointToCosign,
   listCosignedSizes,
   markAllLogs,
-  storeCosignatures,
+  storeCosignature,
   storeCosignedSize,
   type SiteCheckpoint,
 } from './witness-states.queries.js';
@@ -73,44 +73,44 @@ class WitnessRound {
     const checkpoint = await findSiteCheckpointToCosign(database);
     if (!checkpoint) return;
     const sizes = await listCosignedSizes(database, checkpoint.origin);
-    const lines = await Promise.all(
+    const store = this.createStore(checkpoint);
+    await Promise.all(
       this.policy.witnesses.map(async (witness) => {
         const cosigned = sizes.get(formatVerifierKey(witness.key)) ?? 0;
-        if (witness.url === null || cosigned >= checkpoint.size) return '';
+        if (witness.url === null || cosigned >= checkpoint.size) return;
         try {
           const line = await this.requestLine({ ...witness, url: witness.url }, checkpoint, cosigned);
+          if (line === null) return;
+          await store(witness, line);
           done();
-          return line;
         } catch (err) {
           checkpointMetrics.witnessFailures.inc({ witness: witness.name });
           logger.warn({ err, witness: witness.name }, 'a witness did not cosign the checkpoint of the site');
-          return '';
         }
       }),
     );
-    await this.store(checkpoint, lines.join(''));
   }
 
-  /** Returns the cosignature line, or an empty text if the witness has cosigned another history. */
-  private async requestLine(witness: ReachableWitness, checkpoint: SiteCheckpoint, cosigned: number): Promise<string> {
+  /** Returns the cosignature line, or null if the witness has cosigned another history. */
+  private async requestLine(
+    witness: ReachableWitness,
+    checkpoint: SiteCheckpoint,
+    cosigned: number,
+  ): Promise<string | null> {
     const { database } = this.dependencies;
-    const { origin, size, note } = checkpoint;
-    const verifierKey = formatVerifierKey(witness.key);
+    const { size, note } = checkpoint;
     let old = cosigned;
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const from = old;
       const proof = await computeWithTiles(database, SITE_LOG, (source) => proveConsistency(from, size, source));
       const answer = await requestCosignature(this.send, witness, { old, proof, note });
-      if ('lines' in answer) {
-        await database.transaction([storeCosignedSize(origin, verifierKey, size)]);
-        return answer.lines;
-      }
+      if ('lines' in answer) return answer.lines;
       const { conflict } = answer;
       if (conflict === null || conflict > size || conflict === old) break;
       old = conflict;
     }
     await this.checkHistory(witness, checkpoint);
-    return '';
+    return null;
   }
 
   /**
@@ -154,15 +154,34 @@ class WitnessRound {
     await database.transaction([markAllLogs]);
   }
 
-  private async store(checkpoint: SiteCheckpoint, lines: string): Promise<void> {
-    if (lines === '') return;
-    const keys = this.policy.witnesses.map(({ key }) => key);
-    const { signatures } = openNote(checkpoint.note + lines, keys);
-    const names = this.policy.witnesses
-      .filter(({ key }) => signatures.some((signature) => signature.key === key))
-      .map(({ name }) => name);
-    await this.dependencies.database.transaction([
-      storeCosignatures(checkpoint, lines, this.policy.isQuorum(new Set(names))),
-    ]);
+  /**
+   * Returns a function that stores the cosignature of a witness as soon as it arrives, so that a slow witness delays no other
+   * one. One follows the other, because each needs the earlier ones to find out whether there is a quorum.
+   */
+  private createStore(checkpoint: SiteCheckpoint): (witness: Witness, line: string) => Promise<void> {
+    const { origin, size } = checkpoint;
+    let { note } = checkpoint;
+    let last = Promise.resolve();
+    return (witness, line) => {
+      const stored = last.then(async () => {
+        await this.dependencies.database.transaction([
+          storeCosignature(checkpoint, line, this.isQuorum(note + line)),
+          storeCosignedSize(origin, formatVerifierKey(witness.key), size),
+        ]);
+        note += line;
+      });
+      last = stored.catch(() => undefined);
+      return stored;
+    };
+  }
+
+  private isQuorum(note: string): boolean {
+    const { witnesses, isQuorum } = this.policy;
+    const { signatures } = openNote(
+      note,
+      witnesses.map(({ key }) => key),
+    );
+    const names = witnesses.filter(({ key }) => signatures.some((signature) => signature.key === key));
+    return isQuorum(new Set(names.map(({ name }) => name)));
   }
 }
