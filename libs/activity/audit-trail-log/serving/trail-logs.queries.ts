@@ -25,11 +25,10 @@ export const selectNewestCheckpoint = (organization: string): Sql => sql`
    order by size desc limit 1`;
 
 /**
- * Returns the newest checkpoint of the log of the site that a quorum of witnesses has cosigned, or the newest one if there is
- * none of the last ten minutes.
+ * Selects the newest checkpoint of the log of the site that a quorum of witnesses has cosigned, or the newest one if there is
+ * none of the last ten minutes. As PublishedCheckpoint.
  */
-export const findSiteCheckpoint = (database: Database): Promise<PublishedCheckpoint | undefined> =>
-  database.row<PublishedCheckpoint>(sql`
+export const SELECT_SITE_CHECKPOINT = sql`
     select size, note
       from (select size, note, witnessed, signed_at, max(signed_at) over () as newest
               from audit_trail.signed_checkpoints
@@ -38,7 +37,10 @@ export const findSiteCheckpoint = (database: Database): Promise<PublishedCheckpo
                               where organization = ${SITE_LOG} order by position desc limit 1)
              order by size desc limit 12) recent
      where witnessed and signed_at > newest - interval '10 minutes' or signed_at = newest
-     order by witnessed desc, size desc limit 1`);
+     order by witnessed desc, size desc limit 1`;
+
+export const findSiteCheckpoint = (database: Database): Promise<PublishedCheckpoint | undefined> =>
+  database.row<PublishedCheckpoint>(SELECT_SITE_CHECKPOINT);
 
 /** Returns the texts of the verifier keys that a log has or had, newest first. */
 export const listVerifierKeys = async (database: Database, organization: string): Promise<readonly string[]> => {

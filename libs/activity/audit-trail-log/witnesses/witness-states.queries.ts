@@ -1,6 +1,7 @@
 import { sql, type Sql } from '#platform/kernel';
 import type { LogCheckpoint } from '#packages/trail-verifier';
 import type { Database } from '#platform/postgres';
+import { SELECT_SITE_CHECKPOINT } from '../serving/trail-logs.queries.js';
 import { SITE_LOG } from '../tiles/hashes.js';
 
 export type SiteCheckpoint = Pick<LogCheckpoint, 'origin' | 'size'> & { readonly note: string };
@@ -25,13 +26,19 @@ export const storeCosignedSize = (origin: string, verifierKey: string, size: num
   insert into audit_trail.witnesses (origin, verifier_key, size) values (${origin}, ${verifierKey}, ${size})
   on conflict (origin, verifier_key) do update set size = excluded.size`;
 
-/** Adds a cosignature to the note of a checkpoint, unless it has it. */
+/**
+ * Adds a cosignature to the note of a checkpoint, unless it has it. A checkpoint does not become witnessed after a larger one was
+ * served: readers would take that for a rollback. Needs the lock of `lockUnsignedLogs`, so that no checkpoint is added
+ * meanwhile.
+ */
 export const storeCosignature = (
   { origin, size }: Pick<SiteCheckpoint, 'origin' | 'size'>,
   line: string,
   isWitnessed: boolean,
 ): Sql => sql`
-  update audit_trail.signed_checkpoints set note = note || ${line}, witnessed = witnessed or ${isWitnessed}
+  update audit_trail.signed_checkpoints
+     set note = note || ${line},
+         witnessed = witnessed or (${isWitnessed} and size >= (select served.size from (${SELECT_SITE_CHECKPOINT}) served))
    where organization = ${SITE_LOG} and origin = ${origin} and size = ${size} and position(${line} in note) = 0`;
 
 /** Lets the job sign all logs again, also those without new leaves. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
-import { openNote, parseVerifierKey, signNote, splitNote } from '#packages/trail-verifier';
+import { openNote, parseCheckpoint, parseVerifierKey, signNote, splitNote } from '#packages/trail-verifier';
 import { FixedClock } from '../../../../test/support/clocks.js';
 import { waitUntil } from '../../../../test/support/product.js';
 import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
@@ -37,6 +37,11 @@ const grow = async (): Promise<void> => {
   await insertTestLeaves(server.database, 'org-seen', [size, size + 1]);
   size += 1;
   await signAll();
+};
+
+/** Until then, the site serves the last checkpoint that a quorum has cosigned. */
+const passTenMinutes = async (): Promise<void> => {
+  for (let count = 0; count < 3; count += 1) await grow();
 };
 
 const readNote = async (): Promise<string> => (await server.get('/audit-trail-log/checkpoint')).text;
@@ -102,6 +107,35 @@ describe('a slow witness', () => {
     expect(openNote(stored?.note ?? '', keys).signatures).toHaveLength(2);
     expect(stored).toMatchObject({ witnessed: true, sizes: 2 });
     await grow();
+  });
+});
+
+describe('the checkpoint that the site serves', () => {
+  const readSize = async (): Promise<number> => parseCheckpoint(splitNote(await readNote()).text).size;
+
+  it('never goes back to a smaller one that is cosigned late', async () => {
+    await passTenMinutes();
+    const first = await readSize();
+    witness.answer = async (note) => {
+      await grow();
+      expect(await readSize()).toBe(first + 1);
+      return witness.cosign(note);
+    };
+    expect(await cosign()).toBe(1);
+    expect(await readSize()).toBe(first + 1);
+    witness.answer = witness.cosign;
+    await cosign();
+    // A late cosignature counts if the one that is served is older.
+    await grow();
+    expect(await readSize()).toBe(first + 1);
+    witness.answer = async (note) => {
+      await grow();
+      expect(await readSize()).toBe(first + 1);
+      return witness.cosign(note);
+    };
+    expect(await cosign()).toBe(1);
+    expect(await readSize()).toBe(first + 2);
+    await passTenMinutes();
   });
 });
 

@@ -12,6 +12,7 @@ import { StartupError } from '#platform/host';
 import { createOutboundFetch, type OutboundFetch } from '#platform/outbound';
 import type { Database, ScheduledJob } from '#platform/postgres';
 import type { BlobStore } from '#storage/blob-store';
+import { lockUnsignedLogs } from '../checkpoints/unsigned-logs.queries.js';
 import { PublishedCheckpoints } from '../checkpoints/published-checkpoints.files.js';
 import { checkpointMetrics } from '../checkpoints/checkpoints.metrics.js';
 import { listVerifierKeys } from '../serving/trail-logs.queries.js';
@@ -165,6 +166,7 @@ class WitnessRound {
     return (witness, line) => {
       const stored = last.then(async () => {
         await this.dependencies.database.transaction([
+          lockUnsignedLogs,
           storeCosignature(checkpoint, line, this.isQuorum(note + line)),
           storeCosignedSize(origin, formatVerifierKey(witness.key), size),
         ]);
