@@ -181,6 +181,7 @@ describe('the workspaces of an agent pool', () => {
     expect((await server.get(byId(id))).body.included).toBeUndefined();
     expectStatus(await server.get(`${byId(id)}?include=hyok-configurations`), 200);
     expectStatus(await server.get(`${byId(id)}?include=agents`), 400);
+    expectStatus(await server.get('/api/v2/admin/agent-pools?include=agents'), 400);
   });
 
   it('leave the pool if they change to another mode', async () => {

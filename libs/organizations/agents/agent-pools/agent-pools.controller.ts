@@ -128,9 +128,11 @@ export class AgentPoolsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
+    const withWorkspaces = includes(query);
     const page = parsePage(query);
     const { rows, total } = await listSitePools(this.database, this.toReader(actor), page, getParameter(query, 'q'));
-    return renderPage(rows.map(renderAgentPool), page, total, request.publicUrl);
+    const included = withWorkspaces ? await this.loadWorkspaces(rows, actor) : undefined;
+    return renderPage(rows.map(renderAgentPool), page, total, request.publicUrl, included);
   }
 
   @Post('admin/agent-pools')

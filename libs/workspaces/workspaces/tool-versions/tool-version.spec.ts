@@ -59,4 +59,15 @@ describe('the releases of a site', () => {
       .when({ type: 'DeleteToolVersion', data: { id: 'a', listed: null, uses: 0 } })
       .refuses('unprocessable', '9.0.0 is official, so it cannot be deleted');
   });
+
+  it('have no ids that are names of members of every object', () => {
+    for (const id of ['__proto__', 'constructor']) {
+      given()
+        .when(rename(id, '9.0.1'))
+        .refuses('not-found', /not found/i);
+      given()
+        .when({ type: 'DeleteToolVersion', data: { id, listed: null, uses: 0 } })
+        .refuses('not-found', /not found/i);
+    }
+  });
 });

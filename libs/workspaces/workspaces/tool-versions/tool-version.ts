@@ -96,6 +96,10 @@ type ToolVersionCommand =
 /** Releases by id. */
 type ToolVersionsState = { readonly versions: Readonly<Record<string, ToolVersionState>> };
 
+/** An id in a path can be the name of a member of every object, such as `__proto__`. */
+const findVersion = ({ versions }: ToolVersionsState, id: string): ToolVersionState | undefined =>
+  Object.hasOwn(versions, id) ? versions[id] : undefined;
+
 const refuseTaken = (version: string) => unprocessable(`Version ${version} exists already`, 'version');
 
 const requireFree = (version: string, isListed: boolean, { versions }: ToolVersionsState): void => {
@@ -137,7 +141,7 @@ export const toolVersions: Decider<ToolVersionsState, ToolVersionCommand, ToolVe
       return [{ type: 'ToolVersionAdded', data: release }];
     },
     ChangeToolVersion: ({ id, changes, ...context }, state) => {
-      const present = state.versions[id] ?? context.listed;
+      const present = findVersion(state, id) ?? context.listed;
       if (!present) throw notFound();
       const { version, ...settings } = pickChanged({ ...present.settings, version: present.version }, changes);
       if (version !== undefined) checkRename(version, context, present, state);
@@ -152,7 +156,7 @@ export const toolVersions: Decider<ToolVersionsState, ToolVersionCommand, ToolVe
       ];
     },
     DeleteToolVersion: ({ id, listed, uses }, state) => {
-      const present = state.versions[id] ?? listed;
+      const present = findVersion(state, id) ?? listed;
       if (!present) throw notFound();
       const { version, settings } = present;
       if (listed)
