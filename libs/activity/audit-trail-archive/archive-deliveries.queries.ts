@@ -9,6 +9,8 @@ export type DueLog = {
   readonly treeSize: number;
   readonly planned: number | null;
   readonly plannedSize: number | null;
+  readonly plannedDay: string | null;
+  readonly plannedDigests: readonly string[];
   /** The size of the newest checkpoint. */
   readonly size: number;
 };
@@ -19,7 +21,8 @@ export type DueLog = {
  */
 const DUE_LOGS = sql`
   (select k.organization, k.origin, coalesce(d.delivered, 0) as delivered, coalesce(d.tree_size, 0) as "treeSize",
-          plan.planned, plan.size as "plannedSize", newest.size
+          plan.planned, plan.size as "plannedSize", plan."plannedDay",
+          coalesce(plan."plannedDigests", '{}') as "plannedDigests", newest.size
      from (select distinct on (organization) organization, origin
              from audit_trail.log_keys order by organization, position desc) k
     cross join lateral (
@@ -27,14 +30,14 @@ const DUE_LOGS = sql`
            where c.organization = k.organization and c.origin = k.origin order by c.size desc limit 1) newest
      left join audit_trail.archive_deliveries d on d.organization = k.organization and d.origin = k.origin
      left join lateral (
-          select d.planned, c.size from audit_trail.signed_checkpoints c
+          select d.planned, c.size, d.planned_day as "plannedDay", d.planned_digests as "plannedDigests" from audit_trail.signed_checkpoints c
            where c.organization = k.organization and c.origin = k.origin and c.size = d.planned_size) plan on true
     where newest.size > coalesce(d.tree_size, 0))`;
 
 /** Returns logs that are due after an organization, by organization. */
 export const listDueLogs = (database: Database, after: string, limit: number): Promise<DueLog[]> =>
   database.rows<DueLog>(sql`
-    select organization, origin, delivered, "treeSize", planned, "plannedSize", size from ${DUE_LOGS} due
+    select organization, origin, delivered, "treeSize", planned, "plannedSize", "plannedDay", "plannedDigests", size from ${DUE_LOGS} due
      where organization > ${after} order by organization limit ${limit}`);
 
 /** Returns when the oldest checkpoint was signed that the archive does not have; null if it has all. */
@@ -59,14 +62,24 @@ export const readCheckpointNote = async (
   return row.note;
 };
 
+/** What is delivered next: entries up to `to`, and the checkpoint of this size. */
+export type DeliveryPlan = {
+  readonly to: number;
+  readonly size: number;
+  readonly day: string | null;
+  readonly digests: readonly string[];
+};
+
 /** Records what is delivered next. */
 export const planDelivery = (
   { organization, origin }: Pick<DueLog, 'organization' | 'origin'>,
-  { to, size }: { readonly to: number; readonly size: number },
+  { to, size, day, digests }: DeliveryPlan,
 ): Sql => sql`
-  insert into audit_trail.archive_deliveries (organization, origin, planned, planned_size)
-  values (${organization}, ${origin}, ${to}, ${size})
-  on conflict (organization, origin) do update set planned = excluded.planned, planned_size = excluded.planned_size`;
+  insert into audit_trail.archive_deliveries (organization, origin, planned, planned_size, planned_day, planned_digests)
+  values (${organization}, ${origin}, ${to}, ${size}, ${day}, ${digests}::text[])
+  on conflict (organization, origin) do update
+     set planned = excluded.planned, planned_size = excluded.planned_size, planned_day = excluded.planned_day,
+         planned_digests = excluded.planned_digests`;
 
 /** Records that what was planned is delivered. */
 export const finishDelivery = (
@@ -74,5 +87,6 @@ export const finishDelivery = (
   { to, treeSize }: { readonly to: number; readonly treeSize: number },
 ): Sql => sql`
   update audit_trail.archive_deliveries
-     set delivered = ${to}, tree_size = ${treeSize}, planned = null, planned_size = null
+     set delivered = ${to}, tree_size = ${treeSize}, planned = null, planned_size = null,
+         planned_day = null, planned_digests = '{}'
    where organization = ${organization} and origin = ${origin}`;

@@ -5,25 +5,29 @@ import {
   createAuditedOrganization,
   type AuditedOrganization,
 } from '../../../test/support/audited-organization.js';
+import { AdjustableClock } from '../../../test/support/clocks.js';
 import { waitForFollowers } from '../../../test/support/event-log.js';
 import { startLockingS3, type LockingS3 } from '../../../test/support/locking-s3/index.js';
 import { INSTALL_PYTHON_TIMEOUT_MS } from '../../../test/support/python.js';
-import { makeMember } from '../../../test/support/seeds.js';
+import { expectStatus, makeMember } from '../../../test/support/seeds.js';
 import { runJobOnce } from '../../../test/support/scheduled-jobs.js';
 import { startTestServer, type TestServer } from '../../../test/support/server.js';
 import { computeLeaf, parseVerifierKey, verifyExport } from '#packages/trail-verifier';
 import { sql } from '#platform/kernel';
 import { ArchiveBucket, ArchiveUnavailableError, type ArchiveObject } from '#storage/blob-store';
+import { createFact, registerSource } from '../facts/spec.js';
 import { createTestSigning } from '../../../test/support/trail-signing.js';
 import { createAuditArchiveJob } from './archive-delivery.job.js';
 
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const clock = new AdjustableClock();
 let s3: LockingS3;
 let server: TestServer;
 let sign: () => Promise<number>;
 let prefix: string;
 
 beforeAll(async () => {
-  [s3, server] = await Promise.all([startLockingS3(), startTestServer({ followers: true })]);
+  [s3, server] = await Promise.all([startLockingS3(), startTestServer({ followers: true, clock })]);
   sign = createTestSigning(server);
 }, INSTALL_PYTHON_TIMEOUT_MS);
 
@@ -53,9 +57,9 @@ class EndingArchive extends ArchiveBucket {
     super(describeLocation(), 1, server.runtime.clock);
   }
 
-  override async add(object: ArchiveObject): Promise<void> {
+  override async add(object: ArchiveObject, earlierDigests?: readonly string[]): Promise<void> {
     this.countDown();
-    return super.add(object);
+    return super.add(object, earlierDigests);
   }
 
   override async addVersion(object: ArchiveObject): Promise<void> {
@@ -220,6 +224,50 @@ describe('the delivery of an audit trail to the archive', () => {
       expect(await verifyFolder(audited.id)).toMatchObject({ entries: length, first: 0, absent: 0 });
     }
     expect((await listLeaves(audited.id)).length).toBeGreaterThan(size + 2);
+  });
+
+  it('continues under the same names if entries expire after its process has ended', async () => {
+    const expiring = await createAuditedOrganization(server, `expiring-${randomUUID().slice(0, 8)}`);
+    await waitForFollowers(server.store, 'audit_trail');
+    const older = (await listLeaves(expiring.id)).length;
+    clock.offsetMs += DAY_MS;
+    await act(server, expiring.workspace, 'lock');
+    await signAll();
+    const { length } = await listLeaves(expiring.id);
+    const deliverOnlyEntries = async (): Promise<readonly string[]> => {
+      for (let objects = 1; (await listObjects(expiring.id)).length === 0; objects += 1)
+        await deliver(new EndingArchive(objects)).catch(() => undefined);
+      return listObjects(expiring.id);
+    };
+    const before = await deliverOnlyEntries();
+    expect(before).toEqual([expect.stringMatching(/^entries\//)]);
+    await server.database.rows(
+      sql`delete from audit_trail_entries where organization = ${expiring.id} and ordinal <= ${older}`,
+    );
+    await deliver();
+    const after = await listObjects(expiring.id);
+    expect(after.filter((key) => key.startsWith('entries/'))).toEqual(before);
+    expect(await verifyFolder(expiring.id)).toMatchObject({ entries: length, first: 0, absent: 0 });
+  });
+
+  it('ends an object of large entries at 8 MiB', async () => {
+    const name = `large-${randomUUID().slice(0, 8)}`;
+    const large = await createAuditedOrganization(server, name);
+    await registerSource(server, name);
+    const meta = { text: 'x'.repeat(60_000) };
+    for (let first = 0; first < 150; first += 10) {
+      const facts = Array.from({ length: 10 }, (_, n) => createFact(`large-${first + n}`, 'policy.update', meta));
+      expectStatus(await server.post(`/api/v2/organizations/${name}/audit-facts`, { facts }), 201);
+    }
+    await signAll();
+    await deliver();
+    const keys = (await listObjects(large.id)).filter((key) => key.startsWith('entries/'));
+    expect(keys).toHaveLength(2);
+    const first = await s3.read(`${prefix}/${large.id}/${keys[0]}`);
+    expect(first.length).toBeGreaterThan(8 * 1_024 * 1_024);
+    expect(first.length).toBeLessThan(8 * 1_024 * 1_024 + 64 * 1_024 + 2_048);
+    const { length } = await listLeaves(large.id);
+    expect(await verifyFolder(large.id)).toMatchObject({ entries: length, first: 0, absent: 0 });
   });
 
   it('stops for a log whose next object has other content, and delivers the other logs', async () => {

@@ -1,6 +1,11 @@
 import type { Clock, Logger } from '#platform/kernel';
 import type { JobRun, ScheduledJob } from '#platform/postgres';
-import { ArchiveUnavailableError, type ArchiveBucket, type ArchiveObject } from '#storage/blob-store';
+import {
+  ArchiveUnavailableError,
+  computeArchiveDigest,
+  type ArchiveBucket,
+  type ArchiveObject,
+} from '#storage/blob-store';
 import type { EventStore } from '#storage/event-store';
 import { openLogRange, type OpenedEntry } from '#activity/audit-trail';
 import { TrailLogReader } from '#activity/audit-trail-log';
@@ -10,16 +15,26 @@ import {
   listDueLogs,
   planDelivery,
   readCheckpointNote,
+  type DeliveryPlan,
   type DueLog,
 } from './archive-deliveries.queries.js';
-import { formatCheckpointKey, formatEntriesKey, formatLogFolder, listNewTilePaths } from './archive-layout.js';
+import {
+  formatCheckpointKey,
+  formatDay,
+  formatEntriesKey,
+  formatLogFolder,
+  listNewTilePaths,
+} from './archive-layout.js';
 import { archiveMetrics } from './archive.metrics.js';
 import { formatArchivedEntry } from './archived-entry.js';
 
 const EVERY_MS = 5 * 60 * 1_000;
 const LOGS_PER_STEP = 100;
-/** About 5 MB, which are in memory at once. */
+/** Usually about 5 MB. */
 const ENTRIES_PER_OBJECT = 5_000;
+/** An object ends after the entry that reaches this size, because it is in memory: an entry can have 64 KiB. */
+const OBJECT_BYTES = 8 * 1_024 * 1_024;
+const ENTRIES_PER_READ = 250;
 const CONCURRENT_OBJECTS = 8;
 
 const JSON_LINES = 'application/x-ndjson';
@@ -35,14 +50,16 @@ type ArchiveDependencies = {
 
 /**
  * Creates the job that delivers the logs of audit trails to the archive. Each delivery is planned in the database before its
- * first object, and objects are named by what they contain. So a process that is killed in between delivers the same objects
- * again, and none twice under another name.
+ * first object, and objects are named by what they contain. So if a process is killed in between, the next one delivers the
+ * same objects again, and none twice under another name, even if entries have expired meanwhile.
  */
 export const createAuditArchiveJob = (dependencies: ArchiveDependencies): ScheduledJob => ({
   name: 'audit_archive',
   everyMs: EVERY_MS,
   run: (round) => new ArchiveRound(dependencies, round).run(),
 });
+
+type ReadEntries = { readonly to: number; readonly lines: readonly string[]; readonly day: string | null };
 
 class ArchiveRound {
   private readonly logs: TrailLogReader;
@@ -87,30 +104,57 @@ class ArchiveRound {
   private async deliver(log: DueLog): Promise<DueLog | null> {
     const { database } = this.dependencies.store;
     const size = log.plannedSize ?? log.size;
-    const to = log.planned ?? Math.min(size, log.delivered + ENTRIES_PER_OBJECT);
-    if (log.planned === null) await database.transaction([planDelivery(log, { to, size })]);
     const note = await readCheckpointNote(database, log, size);
-    if (to > log.delivered) await this.addEntries(log, to, note);
+    const to = await this.deliverEntries(log, size, note);
     const isComplete = to === size;
     if (isComplete) await this.addTree(log, size, note);
     const treeSize = isComplete ? size : log.treeSize;
     await database.transaction([finishDelivery(log, { to, treeSize })]);
-    return isComplete ? null : { ...log, delivered: to, planned: null, plannedSize: null };
+    if (isComplete) return null;
+    return { ...log, delivered: to, planned: null, plannedSize: null, plannedDay: null, plannedDigests: [] };
   }
 
-  private async addEntries(log: DueLog, to: number, note: string): Promise<void> {
-    const { store, archive, logger } = this.dependencies;
-    const { organization, origin, delivered: from } = log;
-    const entries = await openLogRange(store, organization, { from, to });
-    const missing = to - from - entries.length;
+  /** Plans and delivers the next object of entries. Returns the index after its last entry. */
+  private async deliverEntries(log: DueLog, size: number, note: string): Promise<number> {
+    const { store, archive } = this.dependencies;
+    const { to, lines, day } = await this.readEntries(log, size);
+    const isEmpty = lines.length === 0;
+    const content = Buffer.from([JSON.stringify({ checkpoint: note }), ...lines, ''].join('\n'));
+    // An earlier attempt can have delivered entries that have expired meanwhile.
+    const digests = isEmpty ? log.plannedDigests : [...new Set([...log.plannedDigests, computeArchiveDigest(content)])];
+    const plan: DeliveryPlan = { to, size, day: log.plannedDay ?? day, digests };
+    await store.database.transaction([planDelivery(log, plan)]);
+    if (isEmpty || plan.day === null) return to;
+    const key = formatEntriesKey(formatLogFolder(log.origin), { from: log.delivered, to }, plan.day);
+    await archive.add({ key, content, mediaType: JSON_LINES }, log.plannedDigests);
+    this.count();
+    return to;
+  }
+
+  /** Reads the planned entries, or as many as an object takes. The day is that of the first entry; null without entries. */
+  private async readEntries(log: DueLog, size: number): Promise<ReadEntries> {
+    const { store, logger } = this.dependencies;
+    const { organization, delivered: from } = log;
+    const end = log.planned ?? Math.min(size, from + ENTRIES_PER_OBJECT);
+    const lines: string[] = [];
+    let [day, bytes, to]: [string | null, number, number] = [null, 0, from];
+    const isFull = (): boolean => log.planned === null && bytes >= OBJECT_BYTES;
+    while (to < end && !isFull()) {
+      const next = Math.min(end, to + ENTRIES_PER_READ);
+      for (const opened of await openLogRange(store, organization, { from: to, to: next })) {
+        if (isFull()) break;
+        const line = formatArchivedEntry(opened);
+        day ??= formatDay(getTimestamp(opened));
+        bytes += Buffer.byteLength(line);
+        lines.push(line);
+        to = opened.index + 1;
+      }
+      if (!isFull()) to = next;
+    }
+    const missing = to - from - lines.length;
     if (missing > 0)
       logger.warn({ organization, missing }, 'entries of an audit trail were deleted before they were delivered');
-    const [first] = entries;
-    if (!first) return;
-    const key = formatEntriesKey(formatLogFolder(origin), { from, to }, getTimestamp(first));
-    const lines = [JSON.stringify({ checkpoint: note }), ...entries.map(formatArchivedEntry)];
-    await archive.add({ key, content: Buffer.from(`${lines.join('\n')}\n`), mediaType: JSON_LINES });
-    this.count();
+    return { to, lines, day };
   }
 
   /** The checkpoint is last, so that a reader of the folder finds every tile of the tree that it names. */

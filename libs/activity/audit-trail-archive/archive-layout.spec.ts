@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatEntriesKey, formatLogFolder, listNewTilePaths } from './archive-layout.js';
+import { formatDay, formatEntriesKey, formatLogFolder, listNewTilePaths } from './archive-layout.js';
 
 describe('the names of the objects', () => {
   it('derive from the origin, the day and the indexes of the first and the last entry', () => {
     const folder = formatLogFolder('tf.example.com/org-1/2');
-    expect(formatEntriesKey(folder, { from: 0, to: 256 }, '2026-11-09T23:59:59.999Z')).toBe(
+    expect(formatEntriesKey(folder, { from: 0, to: 256 }, formatDay('2026-11-09T23:59:59.999Z'))).toBe(
       'org-1/2/entries/2026/11/09/000000000000-000000000255.ndjson',
     );
   });

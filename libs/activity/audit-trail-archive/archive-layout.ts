@@ -11,11 +11,12 @@ export const formatLogFolder = (origin: string): string => origin.slice(origin.i
 /** A run of entries of a log: the indexes of the first one and of the one after the last one. */
 type ArchivedRange = { readonly from: number; readonly to: number };
 
+/** Returns the day of a timestamp as folders, such as `2026/11/29`. */
+export const formatDay = (timestamp: string): string => timestamp.slice(0, 10).replaceAll('-', '/');
+
 /** Returns the name of the object with a run of entries, in the folder of the day of the first entry. */
-export const formatEntriesKey = (folder: string, { from, to }: ArchivedRange, firstTimestamp: string): string => {
-  const day = firstTimestamp.slice(0, 10).replaceAll('-', '/');
-  return `${folder}/entries/${day}/${formatIndex(from)}-${formatIndex(to - 1)}.ndjson`;
-};
+export const formatEntriesKey = (folder: string, { from, to }: ArchivedRange, day: string): string =>
+  `${folder}/entries/${day}/${formatIndex(from)}-${formatIndex(to - 1)}.ndjson`;
 
 export const formatCheckpointKey = (folder: string, size: number): string =>
   `${folder}/checkpoints/${formatIndex(size)}`;

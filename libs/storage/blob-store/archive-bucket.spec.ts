@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { startLockingS3, type LockingS3 } from '../../../test/support/locking-s3/index.js';
 import { INSTALL_PYTHON_TIMEOUT_MS } from '../../../test/support/python.js';
 import { SystemClock } from '#platform/host';
-import { ArchiveBucket, type S3Location } from './index.js';
+import { ArchiveBucket, computeArchiveDigest, type S3Location } from './index.js';
 
 const clock = new SystemClock();
 let s3: LockingS3;
@@ -37,13 +37,15 @@ describe('ArchiveBucket', () => {
     await expect(s3.client.deleteObject({ ...object, VersionId: head.VersionId })).rejects.toThrow('Access Denied');
   });
 
-  it('does nothing if the object exists with the same content, and refuses other content', async () => {
+  it('does nothing if the object exists with the same or an earlier content, and refuses other content', async () => {
     const archive = new ArchiveBucket(location, 30, clock);
     await archive.add(describeObject('entries/a', 'one'));
     await archive.add(describeObject('entries/a', 'one'));
     await expect(archive.add(describeObject('entries/a', 'two'))).rejects.toThrow(
       'the archive has an object entries/a with other content; nothing was delivered after it',
     );
+    const one = computeArchiveDigest(Buffer.from('one'));
+    await archive.add(describeObject('entries/a', 'two'), [one]);
     const { Versions = [] } = await s3.client.listObjectVersions({ Bucket: s3.bucket, Prefix: location.prefix });
     expect(Versions).toHaveLength(1);
     expect(await s3.read(`${location.prefix}/entries/a`)).toBe('one');

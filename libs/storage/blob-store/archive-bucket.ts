@@ -48,15 +48,20 @@ export class ArchiveBucket {
     }
   }
 
-  /** Adds an object. Does nothing if it exists with this content. Throws ArchiveConflictError for other content. */
-  async add(object: ArchiveObject): Promise<void> {
+  /**
+   * Adds an object. Does nothing if it exists with this content, or with the content of an earlier attempt, of which
+   * `earlierDigests` are the digests. Throws ArchiveConflictError for other content.
+   */
+  async add(object: ArchiveObject, earlierDigests: readonly string[] = []): Promise<void> {
     const { s3 } = await this.open();
     try {
       await s3.putObject({ ...this.describe(object), IfNoneMatch: '*' });
     } catch (error) {
       if (!isWriteConflict(error)) throw this.toError(error);
-      // The object is from an earlier attempt, whose answer was lost or whose process was killed.
-      if ((await this.findDigest(object.key)) !== digest(object.content)) throw new ArchiveConflictError(object.key);
+      // The object can be from an earlier attempt, whose answer was lost or whose process was killed.
+      const found = await this.findDigest(object.key);
+      if (found === null || ![computeArchiveDigest(object.content), ...earlierDigests].includes(found))
+        throw new ArchiveConflictError(object.key);
     }
   }
 
@@ -88,7 +93,7 @@ export class ArchiveBucket {
       Body: content,
       ContentType: mediaType,
       ChecksumAlgorithm: 'SHA256' as const,
-      Metadata: { sha256: digest(content) },
+      Metadata: { sha256: computeArchiveDigest(content) },
       ...(this.lockDays === null
         ? {}
         : {
@@ -114,4 +119,5 @@ export class ArchiveBucket {
   }
 }
 
-const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
+/** Returns the SHA-256 of the content of an object, in hexadecimal, as its metadata has it. */
+export const computeArchiveDigest = (content: Buffer): string => createHash('sha256').update(content).digest('hex');

@@ -1,4 +1,10 @@
-export { ArchiveBucket, ArchiveConflictError, ArchiveUnavailableError, type ArchiveObject } from './archive-bucket.js';
+export {
+  ArchiveBucket,
+  ArchiveConflictError,
+  ArchiveUnavailableError,
+  computeArchiveDigest,
+  type ArchiveObject,
+} from './archive-bucket.js';
 export {
   BlobExistsError,
   BlobStore,
