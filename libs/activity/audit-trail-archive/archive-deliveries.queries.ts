@@ -1,4 +1,5 @@
 import { sql, type Sql, type Timestamp } from '#platform/kernel';
+import { SITE_LOG } from '#activity/audit-trail-log';
 import type { Database } from '#platform/postgres';
 
 /** A log with a checkpoint that the archive does not have, or with a delivery that was interrupted. */
@@ -17,14 +18,14 @@ export type DueLog = {
 
 /**
  * The newest key of a log names its origin. A plan is given up if its checkpoint no longer exists, as after a restore of an
- * earlier position.
+ * earlier position. The log of the site has no entries to deliver, and witnesses change its checkpoints.
  */
 const DUE_LOGS = sql`
   (select k.organization, k.origin, coalesce(d.delivered, 0) as delivered, coalesce(d.tree_size, 0) as "treeSize",
           plan.planned, plan.size as "plannedSize", plan."plannedDay",
           coalesce(plan."plannedDigests", '{}') as "plannedDigests", newest.size
      from (select distinct on (organization) organization, origin
-             from audit_trail.log_keys order by organization, position desc) k
+             from audit_trail.log_keys where organization <> ${SITE_LOG} order by organization, position desc) k
     cross join lateral (
           select c.size from audit_trail.signed_checkpoints c
            where c.organization = k.organization and c.origin = k.origin order by c.size desc limit 1) newest

@@ -270,6 +270,18 @@ describe('the delivery of an audit trail to the archive', () => {
     expect(await verifyFolder(large.id)).toMatchObject({ entries: length, first: 0, absent: 0 });
   });
 
+  it('leaves out the log of the site', async () => {
+    await signAll();
+    // The log of the site is signed after the others.
+    await sign();
+    const [site] = await server.database.rows<{ size: number }>(
+      sql`select size from audit_trail.signed_checkpoints where organization = 'site' limit 1`,
+    );
+    expect(site?.size).toBeGreaterThan(0);
+    await deliver();
+    expect(await listObjects('audit-trail-log')).toEqual([]);
+  });
+
   it('stops for a log whose next object has other content, and delivers the other logs', async () => {
     const other = await createAuditedOrganization(server, `other-${randomUUID().slice(0, 8)}`);
     await signAll();

@@ -7,6 +7,7 @@ export { createTrailCheckpointJob } from './checkpoints/checkpoints.job.js';
 export { PUBLISHED_CHECKPOINT_FILES } from './checkpoints/published-checkpoints.files.js';
 export { createLeafPruningJob } from './retention/leaf-pruning.job.js';
 export { selectNewestCheckpoint } from './serving/trail-logs.queries.js';
+export { SITE_LOG } from './tiles/hashes.js';
 export { verifyTrailLogs, type LogDifference } from './verification/trail-log.verifier.js';
 export { TrailLogReader } from './serving/trail-log.reader.js';
 export { createTrailWitnessJob } from './witnesses/witnesses.job.js';
