@@ -14,7 +14,8 @@ const ENTRIES_PER_READ = 500;
 
 /**
  * Starts the logs of trails that had entries before they could have a log: those of an upgraded site, and of organizations
- * that were imported. An event says how many older entries there are, and the log begins with its entry.
+ * that were imported. An event says how many older entries there are, and the log begins with its entry. A failure of one
+ * organization does not prevent the others.
  */
 export const createLogStartsJob = (store: EventStore, ids: Ids): ScheduledJob => ({
   name: 'audit_trail_log_starts',
@@ -23,10 +24,16 @@ export const createLogStartsJob = (store: EventStore, ids: Ids): ScheduledJob =>
     const trails = await store.database.rows<{ organization: string }>(
       sql`select t.organization from audit_trails t where ${IS_UNLOGGED_TRAIL} order by t.organization`,
     );
+    const failures: Error[] = [];
     for (const { organization } of trails) {
       if (signal.aborted) return;
-      if (await startLog(store, ids, organization)) done();
+      try {
+        if (await startLog(store, ids, organization)) done();
+      } catch (cause) {
+        failures.push(new Error(`the log of ${organization} could not be started`, { cause }));
+      }
     }
+    if (failures.length > 0) throw new Error(`${failures.length} logs could not be started`, { cause: failures[0] });
   },
 });
 

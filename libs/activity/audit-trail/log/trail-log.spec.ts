@@ -1,5 +1,5 @@
 import { createHmac, createHash, hkdfSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { sql } from '#platform/kernel';
 import { computeCommitment, computeLeaf } from '#packages/trail-verifier';
 import { listViews, rebuildView, verifyView, type RebuildableView } from '#storage/event-store';
@@ -12,6 +12,7 @@ import { tamper } from '../../../../test/support/trail-signing.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
 import { createAuditTrailDefinition } from '../audit-trail.module.js';
 import { createPruningJob } from '../retention/pruning.job.js';
+import { toTrailSettingsStream } from '../settings/audit-trail-settings.js';
 import { listStoredEntries } from '../spec.js';
 import { createLogStartsJob } from './log-starts.job.js';
 import { findTrailLog, openEntries, type OpenedEntry } from './opened-entries.reader.js';
@@ -184,5 +185,33 @@ describe('the log of an audit trail', () => {
     await runJobOnce(createLogStartsJob(server.store, server.runtime.ids));
     await waitForFollowers(server.store, 'audit_trail');
     expect(await findTrailLog(server.store, id)).toMatchObject({ pruned: 0, leaves: 1 });
+  });
+
+  it('begins although that of an organization before it cannot', async () => {
+    for (const name of ['stable', 'coop']) await createAuditedOrganization(server, name);
+    await waitForFollowers(server.store, 'audit_trail');
+    const rows = await server.database.rows<{ id: string }>(
+      sql`select id from organizations where name in ('stable', 'coop') order by id`,
+    );
+    const [broken = '', sound = ''] = rows.map(({ id }) => id);
+    await tamper(
+      server.database,
+      sql`update audit_trail.logs set pruned = 256 where organization in (${broken}, ${sound})`,
+    );
+    await tamper(server.database, sql`delete from audit_trail.leaves where organization in (${broken}, ${sound})`);
+    await server.database.transaction([TRIM_LEAVES, TRIM_LOGS]);
+    const job = createLogStartsJob(server.store, server.runtime.ids);
+    const load = server.store.load.bind(server.store);
+    const loading = jest
+      .spyOn(server.store, 'load')
+      .mockImplementation((stream, decider) =>
+        stream === toTrailSettingsStream(broken) ? Promise.reject(new Error('damaged')) : load(stream, decider),
+      );
+    await expect(runJobOnce(job)).rejects.toThrow('1 logs could not be started');
+    loading.mockRestore();
+    await waitForFollowers(server.store, 'audit_trail');
+    expect(await findTrailLog(server.store, sound)).toMatchObject({ leaves: 1 });
+    expect(await findTrailLog(server.store, broken)).toBeNull();
+    expect(await runJobOnce(job)).toBe(1);
   });
 });
