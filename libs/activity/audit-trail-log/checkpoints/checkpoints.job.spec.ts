@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { sql } from '#platform/kernel';
 import { computeRoot, EMPTY_ROOT, hashLeaf, openNote, parseVerifierKey, splitNote } from '#packages/trail-verifier';
 import { createMemoryTree } from '../../../../test/support/memory-tree.js';
-import { makeOrganization } from '../../../../test/support/seeds.js';
+import { expectStatus, makeOrganization } from '../../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
 import {
   createLeaf,
@@ -211,6 +211,29 @@ describe('a database that was restored from an older backup', () => {
     });
     await sign();
     expect((await readVerifiedCheckpoint(server.database, id)).size).toBe(11);
+  });
+
+  it('records the fork of an organization that changes at the same time', async () => {
+    const { id } = await makeOrganization(server, 'busy');
+    await insertTestLeaves(server.database, id, [0, 10]);
+    await sign();
+    await server.runtime.blobs.delete(`${PUBLISHED_CHECKPOINT_FILES}/${id}`);
+    await insertTestLeaves(server.database, id, [10, 11]);
+    const { blobs } = server.runtime;
+    const get = blobs.get.bind(blobs);
+    const reading = jest.spyOn(blobs, 'get').mockImplementation(async (file) => {
+      const attributes = { email: 'other@busy.test' };
+      if (file.endsWith(id)) {
+        expectStatus(
+          await server.patch('/api/v2/organizations/busy', { data: { type: 'organizations', attributes } }),
+          200,
+        );
+      }
+      return get(file);
+    });
+    await sign();
+    reading.mockRestore();
+    expect(await listForks(id)).toHaveLength(1);
   });
 
   it('continues under another origin if the restore deleted all checkpoints and the file store is new', async () => {

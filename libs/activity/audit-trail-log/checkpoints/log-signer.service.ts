@@ -21,6 +21,7 @@ import {
   insertLogKeys,
   insertTile,
   lockUnsignedLogs,
+  readOrganizationVersion,
   type LogKey,
   type UnsignedLog,
 } from './unsigned-logs.queries.js';
@@ -141,20 +142,23 @@ export class LogSigner {
    * log of the site has no trail.
    */
   private async record(
-    { organization, version }: UnsignedLog,
+    { organization, hasTrail }: UnsignedLog,
     statements: readonly Sql[],
     command: TrailLogCommand,
   ): Promise<void> {
-    if (version === null) return this.commit(statements);
+    if (!hasTrail) return this.commit(statements);
     const { store, ids } = this.options;
     const stream = toTrailLogStream(organization);
     await store.handle({
       decider: trailLog,
-      load: () => store.load(stream, trailLog),
+      load: async () => ({
+        ...(await store.load(stream, trailLog)),
+        organizationVersion: await readOrganizationVersion(store.database, organization),
+      }),
       command: () => command,
       organization: () => organization,
       context: createSystemContext('audit trail log', ids.uuid()),
-      preconditions: () => [expectVersion(organization, version)],
+      preconditions: ({ organizationVersion }) => [expectVersion(organization, organizationVersion)],
       read: () => statements,
     });
   }

@@ -21,7 +21,7 @@ type UnsignedLogRow = {
   readonly edge: readonly { readonly level: number; readonly roots: string }[] | null;
   readonly keys: readonly LogKey[] | null;
   readonly last: { readonly size: number; readonly root: string } | null;
-  readonly version: number | null;
+  readonly hasTrail: boolean;
 };
 
 /** A verifier key of a log. */
@@ -37,8 +37,8 @@ export type UnsignedLog = {
   /** Oldest first. */
   readonly keys: readonly LogKey[];
   readonly last: Pick<LogCheckpoint, 'size' | 'root'> | null;
-  /** Version of the organization's stream; null if the organization is deleted. */
-  readonly version: number | null;
+  /** Whether the log is that of an organization that is not deleted, so that its trail gets entries about the log. */
+  readonly hasTrail: boolean;
 };
 
 export const listUnsignedLogs = async (
@@ -86,8 +86,7 @@ export const loadUnsignedLogs = async (
            (select jsonb_build_object('size', c.size, 'root', encode(c.root, 'base64'))
               from audit_trail.signed_checkpoints c
              where c.organization = u.organization and c.origin = keys.origin order by c.size desc limit 1) as last,
-           (select s.version from organizations o join event_store.streams s on s.stream = o.id
-             where o.id = u.organization) as version
+           exists (select from organizations o where o.id = u.organization) as "hasTrail"
       from unnest(${[...organizations]}::text[]) as u (organization)
       cross join lateral (
         select coalesce((select index + 1 from audit_trail.tiles
@@ -108,7 +107,7 @@ const toUnsignedLog = (row: UnsignedLogRow): UnsignedLog => {
     const edge = row.edge?.find((each) => each.level === level);
     return edge ? splitHashes(Buffer.from(edge.roots, 'base64')) : [];
   });
-  const { organization, size, tiles, keys, last, version } = row;
+  const { organization, size, tiles, keys, last, hasTrail } = row;
   return {
     organization,
     size,
@@ -116,9 +115,17 @@ const toUnsignedLog = (row: UnsignedLogRow): UnsignedLog => {
     leaves: splitHashes(row.leaves ?? Buffer.alloc(0), getLeafBytes(organization)),
     roots,
     keys: keys ?? [],
-    version,
+    hasTrail,
     last: last && { size: last.size, root: Buffer.from(last.root, 'base64') },
   };
+};
+
+/** Returns the version of the organization's stream. Throws an error if the organization was deleted. */
+export const readOrganizationVersion = async (database: Database, organization: string): Promise<number> => {
+  const row = await database.row<{ readonly version: number }>(sql`
+    select s.version from organizations o join event_store.streams s on s.stream = o.id where o.id = ${organization}`);
+  if (!row) throw new Error(`${organization} was deleted while its log was signed`);
+  return row.version;
 };
 
 /** Adds keys after the keys that a log has. */
