@@ -3,6 +3,8 @@ import { sql } from '#platform/kernel';
 import { computeRoot, EMPTY_ROOT, hashLeaf, openNote, parseVerifierKey, splitNote } from '#packages/trail-verifier';
 import { createMemoryTree } from '../../../../test/support/memory-tree.js';
 import { expectStatus, makeOrganization } from '../../../../test/support/seeds.js';
+import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
+import { quiet } from '../../../../test/support/silent-logger.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
 import {
   createLeaf,
@@ -13,6 +15,7 @@ import {
 } from '../../../../test/support/trail-signing.js';
 import { computeWithTiles } from '../tiles/tiles.reader.js';
 import { findNewestCheckpoint, listVerifierKeys } from '../serving/trail-logs.queries.js';
+import { createTrailCheckpointJob } from './checkpoints.job.js';
 import { PUBLISHED_CHECKPOINT_FILES } from './published-checkpoints.files.js';
 
 let server: TestServer;
@@ -98,10 +101,23 @@ describe('the job that signs checkpoints', () => {
     await insertTestLeaves(server.database, 'org-sound', [0, 1]);
     const file = `${PUBLISHED_CHECKPOINT_FILES}/org-damaged`;
     await server.runtime.blobs.put(file, Buffer.from('no checkpoint'));
-    await expect(sign()).rejects.toThrow('1 logs could not be signed');
+    const warnings = jest.fn();
+    const logger = { ...quiet, warn: warnings };
+    const job = createTrailCheckpointJob({ ...server.runtime, logger }, server.runtime.settings);
+    expect(await runJobOnce(job)).toBe(1);
+    expect(await runJobOnce(job)).toBe(0);
     await expectCheckpoint('org-sound', 1);
+    // One line a minute for all rounds.
+    expect(warnings.mock.calls).toEqual([
+      [
+        expect.objectContaining({
+          err: expect.objectContaining({ message: 'the log of org-damaged could not be signed' }),
+        }),
+        'signing of audit trail logs failed, will retry',
+      ],
+    ]);
     await server.runtime.blobs.delete(file);
-    await sign();
+    expect(await runJobOnce(job)).toBe(1);
     await expectCheckpoint('org-damaged', 1);
   });
 

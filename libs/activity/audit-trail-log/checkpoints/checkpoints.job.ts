@@ -1,4 +1,4 @@
-import type { Clock, Ids, Logger } from '#platform/kernel';
+import { Backoff, type Clock, type Ids, type Logger } from '#platform/kernel';
 import type { EncryptionKeys } from '#platform/encryption';
 import type { Database, JobRun, ScheduledJob } from '#platform/postgres';
 import type { Settings } from '#platform/settings';
@@ -29,6 +29,9 @@ const LOGS_PER_STEP = 100;
 /** Requests to the file store, and to a service that signs, at the same time. */
 const CONCURRENCY = 8;
 
+/** Failures of a round that a log line contains. */
+const NAMED_FAILURES = 3;
+
 type CheckpointJobDependencies = {
   readonly store: EventStore;
   readonly blobs: BlobStore;
@@ -41,8 +44,8 @@ type CheckpointJobDependencies = {
 type CheckpointJobSettings = Pick<Settings, 'publicUrl' | 'transit' | 'trailSigningKey'>;
 
 /**
- * Creates the job that signs checkpoints of the logs that have new leaves. A failure in one log does not prevent the
- * others.
+ * Creates the job that signs checkpoints of the logs that have new leaves. A failure in one log does not prevent the others,
+ * and does not make the job fail: it would then pause, and delay the checkpoints of all logs.
  */
 export const createTrailCheckpointJob = (
   { store, blobs, clock, ids, logger, encryptionKeys }: CheckpointJobDependencies,
@@ -56,6 +59,8 @@ export const createTrailCheckpointJob = (
       : derived;
   const published = new PublishedCheckpoints(blobs);
   const signer = new LogSigner({ store, published, publicUrl, clock, ids, logger });
+  // Only for its log lines: each round tries again.
+  const failing = new Backoff({ logger, subject: 'signing of audit trail logs', firstMs: EVERY_MS, maxMs: EVERY_MS });
   let announced: string | null = null;
   let siteSignedAt = 0;
   return {
@@ -66,7 +71,7 @@ export const createTrailCheckpointJob = (
       const newest = await signingKeys.findNewest();
       if (newest !== null && newest !== announced) await markLogsWithoutKey(database, newest);
       announced = newest;
-      const failures: unknown[] = [];
+      const failures: Error[] = [];
       let keys: ReturnType<typeof signingKeys.list> | null = null;
       await forEachUnsignedLog(database, round, async (log) => {
         const isSite = log.organization === SITE_LOG;
@@ -75,12 +80,12 @@ export const createTrailCheckpointJob = (
           await signer.sign(log, await (keys ??= signingKeys.list()));
           if (isSite) siteSignedAt = clock.now().getTime();
           else round.done();
-        } catch (err) {
-          failures.push(err);
-          logger.warn({ err, organization: log.organization }, 'a log of an audit trail could not be signed');
+        } catch (cause) {
+          failures.push(new Error(`the log of ${log.organization} could not be signed`, { cause }));
         }
       });
-      if (failures.length > 0) throw new Error(`${failures.length} logs could not be signed`, { cause: failures[0] });
+      if (failures.length === 0) failing.succeeded();
+      else failing.failed(new AggregateError(failures.slice(0, NAMED_FAILURES), describeFailures(failures)));
     },
   };
 };
@@ -102,6 +107,12 @@ const forEachUnsignedLog = async (
     await Promise.all(Array.from({ length: CONCURRENCY }, takeTurns));
     after = organizations.at(-1) ?? '';
   }
+};
+
+const describeFailures = (failures: readonly Error[]): string => {
+  const named = failures.slice(0, NAMED_FAILURES).map(({ message }) => message);
+  const others = failures.length - named.length;
+  return `${named.join('; ')}${others > 0 ? `, and ${others} others` : ''}`;
 };
 
 const reportOldest = async (database: Database, clock: Clock): Promise<void> => {
