@@ -74,7 +74,7 @@ describe('a tile', () => {
     const tile = await readBytes(`tile/0/000.p/${size}`);
     const bundle = await readBytes(`tile/entries/000.p/${size}`);
     expect(tile.headers.get('content-type')).toBe('application/octet-stream');
-    expect(tile.headers.get('cache-control')).toBe('private, max-age=31536000, immutable');
+    expect(tile.headers.get('cache-control')).toBe('private, max-age=300');
     expect(bundle.bytes.length).toBe(size * 34);
     const leaves = Array.from({ length: size }, (_, n) => bundle.bytes.subarray(n * 34 + 2, n * 34 + 34));
     expect(bundle.bytes.readUInt16BE(0)).toBe(32);
@@ -121,6 +121,8 @@ describe('a tile', () => {
       const { status, bytes } = await readBytes(`tile/${path}`, 'large');
       expect([path, status, bytes.length]).toEqual([path, 200, hashes * 32]);
     }
+    const site = await fetch(`${server.url}/audit-trail-log/tile/0/000.p/1`);
+    expect([site.status, site.headers.get('cache-control')]).toEqual([200, 'public, max-age=300']);
     for (const path of ['0/273', '0/273.p/111', '1/001', '2/000']) {
       expect([path, (await readBytes(`tile/${path}`, 'large')).status]).toEqual([path, 404]);
     }

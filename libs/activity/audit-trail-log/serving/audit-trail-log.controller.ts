@@ -8,8 +8,11 @@ import { TrailProofReader } from './trail-proof.reader.js';
 const TEXT = 'text/plain; charset=utf-8';
 /** A new checkpoint comes every few seconds at most. */
 const CACHED_SHORTLY = 'private, max-age=5';
-/** A tile never changes. A token is needed to read it, so that only the client may keep it. */
-const CACHED_FOR_EVER = 'private, max-age=31536000, immutable';
+/**
+ * A tile changes only if the log continues under another origin after a restore, with the same paths. A token is needed to
+ * read it, so that only the client may keep it.
+ */
+const CACHED_FOR_MINUTES = 'private, max-age=300';
 
 /** The transparency log of an organization's audit trail. */
 @Controller('api/v2/organizations/:organization/audit-trail-log')
@@ -46,7 +49,7 @@ export class AuditTrailLogController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Buffer> {
     const content = await this.logs.readTile(await this.findLog(name, actor), path);
-    void reply.header('cache-control', CACHED_FOR_EVER);
+    void reply.header('cache-control', CACHED_FOR_MINUTES);
     return content;
   }
 

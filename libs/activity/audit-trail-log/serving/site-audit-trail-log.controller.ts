@@ -7,7 +7,8 @@ import { TrailLogReader } from './trail-log.reader.js';
 
 const TEXT = 'text/plain; charset=utf-8';
 const CACHED_SHORTLY = 'public, max-age=5';
-const CACHED_FOR_EVER = 'public, max-age=31536000, immutable';
+/** A tile changes only if the log continues under another origin after a restore, with the same paths. */
+const CACHED_FOR_MINUTES = 'public, max-age=300';
 
 /** The log of the site, which contains digests of the checkpoints of all logs. Everybody may read it. */
 @Controller(SITE_LOG_PATH)
@@ -33,7 +34,7 @@ export class SiteAuditTrailLogController {
   @Header('content-type', 'application/octet-stream')
   async showTile(@Param('*') path: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<Buffer> {
     const content = await this.logs.readTile(SITE_LOG, path);
-    void reply.header('cache-control', CACHED_FOR_EVER);
+    void reply.header('cache-control', CACHED_FOR_MINUTES);
     return content;
   }
 }
