@@ -18,8 +18,8 @@ create table audit_trail.unsigned_logs (
   since timestamptz not null
 );
 
--- One row for each log and checkpoint, however many leaves follow. Whoever deletes a row holds the lock exclusively and then
--- looks for leaves, so that no leaf is committed without a row.
+-- One row for each log and checkpoint, however many leaves follow. A transaction that deletes a row holds the lock exclusively
+-- and then looks for leaves, so that no leaf is committed without a row.
 create function audit_trail.mark_unsigned() returns trigger language plpgsql as $$
 begin
   perform pg_advisory_xact_lock_shared(hashtextextended('audit_trail.unsigned_logs', 0));
