@@ -1,4 +1,6 @@
 import { createHmac, createHash, hkdfSync } from 'node:crypto';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { sql } from '#platform/kernel';
 import { computeCommitment, computeLeaf } from '#packages/trail-verifier';
@@ -69,6 +71,18 @@ const expectOpenings = (opened: readonly OpenedEntry[]): void => {
   }
 };
 
+/** Locks a workspace. Unlike fetch, the client of Node sends no user agent. */
+const lockWithoutUserAgent = async (workspace: string): Promise<void> => {
+  const sent = request(`${server.url}/api/v2/workspaces/${workspace}/actions/lock`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${server.adminToken}` },
+  });
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  response.resume();
+  expect(response.statusCode).toBe(200);
+};
+
 describe('the log of an audit trail', () => {
   it('begins with the first entry of an organization, and has one leaf for each entry in the order of the trail', async () => {
     const { id, workspace, reader } = await createAuditedOrganization(server, 'mill');
@@ -108,16 +122,23 @@ describe('the log of an audit trail', () => {
   });
 
   it('withholds the details of clients that the setting hides, and still gives the same leaves', async () => {
-    const { id } = await createAuditedOrganization(server, 'forge');
+    const { id, workspace } = await createAuditedOrganization(server, 'forge');
+    await lockWithoutUserAgent(workspace);
     const opened = await openAll(id, false);
     expect(opened.flatMap(({ salts }) => Object.keys(salts)).filter((name) => name.startsWith('/request/'))).toEqual(
       [],
     );
-    expect(opened.map(({ entry }) => Object.keys((entry as { request: object }).request))).toEqual(
-      opened.map(() => ['id']),
+    const shown = await openAll(id);
+    expect(opened.map(({ entry }) => (entry as { request: object }).request)).toEqual(
+      shown.map(({ entry }) => {
+        const { request: client } = entry as { request: Readonly<Record<string, string | null>> };
+        return Object.fromEntries(Object.entries(client).filter(([name, value]) => name === 'id' || value === null));
+      }),
     );
+    // Null is not committed, so the leaf contains it.
+    expect(opened.at(-1)?.entry).toMatchObject({ request: { user_agent: null }, resource: { action: 'lock' } });
     expectOpenings(opened);
-    expect(opened.map(({ leaf }) => leaf)).toEqual((await openAll(id)).map(({ leaf }) => leaf));
+    expect(opened.map(({ leaf }) => leaf)).toEqual(shown.map(({ leaf }) => leaf));
   });
 
   it('keeps its leaves, and loses the salts of a person, when the person is forgotten', async () => {

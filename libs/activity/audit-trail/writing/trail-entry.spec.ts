@@ -78,5 +78,7 @@ describe('an entry of the audit trail', () => {
     const entry = createEntry(event, rowOf({ resource: 'room', action: 'light' }), event.time);
     expect(renderEntry(entry, { clientDetails: true })).toEqual(entry);
     expect(renderEntry(entry, { clientDetails: false })).toEqual({ ...entry, request: { id: entry.request.id } });
+    const systemEntry = { ...entry, request: { id: null, address: null, user_agent: null } };
+    expect(renderEntry(systemEntry, { clientDetails: false })).toEqual(systemEntry);
   });
 });

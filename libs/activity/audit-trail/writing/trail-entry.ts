@@ -90,6 +90,15 @@ const toEntryActor = (
 export type EntryVisibility = { readonly clientDetails: boolean };
 export const ENTRY_VISIBILITY = Symbol('ENTRY_VISIBILITY');
 
-/** Renders an entry for readers. Entries are stored completely, so that a changed setting also applies to old ones. */
+/**
+ * Renders an entry for readers. Entries are stored completely, so that a changed setting also applies to old ones. A detail
+ * that is null stays, because the leaf of the entry contains it as it is, without a commitment.
+ */
 export const renderEntry = (entry: TrailEntry, { clientDetails }: EntryVisibility): unknown =>
-  clientDetails ? entry : { ...entry, request: { id: entry.request.id } };
+  clientDetails ? entry : { ...entry, request: hideClientDetails(entry.request) };
+
+const hideClientDetails = ({ address, user_agent, ...shown }: TrailEntry['request']): object => ({
+  ...shown,
+  ...(address === null ? { address } : {}),
+  ...(user_agent === null ? { user_agent } : {}),
+});
