@@ -284,6 +284,11 @@ describe('an export', () => {
       `a line must have at most ${LINE_MAX} bytes`,
     ],
     ['a checkpoint that is no text', '{"checkpoint":1}', 'line 1: checkpoint: must be a text'],
+    ...['index', 'entry', 'salt', 'commitments', 'salts', 'proof'].map((name): [string, string, string] => [
+      `${name} beside a checkpoint`,
+      JSON.stringify({ [name]: null, checkpoint }),
+      `line 1: ${name}: must not be in a line with a checkpoint`,
+    ]),
     ['a checkpoint that is no note', '{"checkpoint":"a"}', 'line 1: the checkpoint must be a signed note'],
   ])('with %s is refused', async (_, text, message) => {
     await expect(verifyText(text, {}, 1_000_000)).rejects.toMatchObject({

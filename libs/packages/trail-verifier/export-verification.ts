@@ -70,6 +70,9 @@ type ReadEntry = {
   readonly proof: readonly string[] | null;
 };
 
+/** The members of a line with an entry. */
+const ENTRY_MEMBERS = ['index', 'entry', 'salt', 'commitments', 'salts', 'proof'] as const;
+
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 class ExportVerifier {
@@ -96,7 +99,7 @@ class ExportVerifier {
     if (this.misplaced) return this.explain(this.misplaced, this.readNextEntry(bytes));
     const members = this.readMembers(bytes);
     if (members['checkpoint'] !== undefined) {
-      this.addCheckpoint(members['checkpoint']);
+      this.addCheckpoint(members);
       return null;
     }
     const entry = this.readEntry(members);
@@ -147,7 +150,10 @@ class ExportVerifier {
     return new TrailAlteredError('malformed', `line ${this.line}: ${message}`);
   }
 
-  private addCheckpoint(note: unknown): void {
+  private addCheckpoint({ checkpoint: note, ...others }: NamedMembers): void {
+    // Readers of the export that look for entries would take one that nothing proves.
+    const other = ENTRY_MEMBERS.find((name) => Object.hasOwn(others, name));
+    if (other !== undefined) throw this.createMalformedError(`${other}: must not be in a line with a checkpoint`);
     if (typeof note !== 'string') throw this.createMalformedError('checkpoint: must be a text');
     const checkpoint = openCheckpoint(note, this.options.keys, `line ${this.line}: the checkpoint`);
     const earlier = this.checkpoint ? [...this.unproven, this.checkpoint] : this.unproven;
