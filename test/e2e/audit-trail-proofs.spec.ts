@@ -103,12 +103,18 @@ describe('an export with proofs', () => {
   });
 
   it('stays valid, and withholds the values of a person, when the person is forgotten', async () => {
+    const users = `/api/v2/teams/${audited.ownersTeam}/relationships/users`;
+    expectStatus(await server.post(users, { data: [{ type: 'users', id: 'zoe' }] }), 204);
     expectStatus(await server.delete(`/api/v2/admin/users/${member.id}`), 204);
     await signAll();
     const lines = await readLines();
     const report = await verify(lines);
     expect(report.entries).toBe(report.checkpoint.size);
     expect(report.withheld).toBeGreaterThan(0);
+    // An entry that has the id of the person elsewhere shows it; another one does not, because nothing would prove it.
+    const metas = lines.slice(1).map((line) => parseEntry(line).resource.meta);
+    expect(metas).toContainEqual(expect.objectContaining({ user: member.id, user_id: member.id }));
+    expect(metas).toContainEqual({ user: null });
     expect(lines.join()).not.toContain('"zoe"');
   });
 

@@ -1,5 +1,5 @@
 import { computeCommitment, computeLeaf } from './leaves.js';
-import { parsePointer } from './masked-json.js';
+import { appendPointer, parsePointer } from './masked-json.js';
 import { decodeDigest } from './strict-base64.js';
 
 /** What opens the leaf of an entry: its salt, and the commitments to its personal values with the salts of those values. */
@@ -64,10 +64,11 @@ export type VerifiedEntry = { readonly leaf: Buffer; readonly withheld: readonly
  */
 export const openEntry = (entry: unknown, { salt, commitments, salts }: EntryOpening): VerifiedEntry => {
   const withheld: string[] = [];
+  const isErased = createErasureCheck(entry, commitments);
   for (const pointer in commitments) {
     const [valueSalt, value] = [salts[pointer], readValue(entry, pointer)];
     if (!valueSalt) {
-      if (!isErased(value)) throw new RangeError(`${pointer} has a value, but no salt that proves it`);
+      if (!isErased(pointer, value)) throw new RangeError(`${pointer} has a value, but no salt that proves it`);
       withheld.push(pointer);
     } else if (value === undefined || !computeCommitment(valueSalt, value).equals(commitments[pointer] as Buffer)) {
       throw new RangeError(`the value of ${pointer} is not the one that was recorded`);
@@ -76,9 +77,39 @@ export const openEntry = (entry: unknown, { salt, commitments, salts }: EntryOpe
   return { leaf: computeLeaf({ salt, entry, commitments }), withheld };
 };
 
-/** An erased value is null, absent, or the id of the person, which is no personal value. */
-const isErased = (value: unknown): boolean =>
-  value === undefined || value === null || (typeof value === 'string' && /^[a-z]{1,16}-[A-Za-z0-9]{8,32}$/.test(value));
+/**
+ * Returns a check whether a value can stand for one that was erased. That is null, an absent value, or the id of a person that
+ * the leaf authenticates elsewhere in the entry: any other id could name a person who did nothing.
+ */
+const createErasureCheck = (entry: unknown, commitments: EntryOpening['commitments']) => {
+  let texts: ReadonlySet<string> | null = null;
+  return (pointer: string, value: unknown): boolean => {
+    if (value === undefined || value === null) return true;
+    if (typeof value !== 'string' || pointer.startsWith('/request/') || !IDENTIFIER.test(value)) return false;
+    texts ??= listUncommittedTexts(entry, (one) => Object.hasOwn(commitments, one));
+    return texts.has(value);
+  };
+};
+
+const IDENTIFIER = /^[a-z]{1,16}-[A-Za-z0-9]{8,32}$/;
+
+/** Returns the texts in an entry outside the committed values. The leaf authenticates them. */
+export const listUncommittedTexts = (
+  entry: unknown,
+  isCommitted: (pointer: string) => boolean,
+): ReadonlySet<string> => {
+  const texts = new Set<string>();
+  const add = (pointer: string, value: unknown): void => {
+    if (typeof value === 'string') texts.add(value);
+    if (typeof value !== 'object' || value === null) return;
+    for (const [name, member] of Object.entries(value)) {
+      const below = appendPointer(pointer, name);
+      if (!isCommitted(below)) add(below, member);
+    }
+  };
+  add('', entry);
+  return texts;
+};
 
 const readValue = (entry: unknown, pointer: string): unknown => {
   let value = entry;

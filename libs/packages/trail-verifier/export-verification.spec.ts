@@ -75,11 +75,19 @@ describe('an export', () => {
     };
     const salts = { '/request/ip-address': (lines[3] as SampleLine).salts['/request/ip-address'] };
     expect(await verifyLines(alter(3, () => ({ ...forgotten, salts })))).toMatchObject({ withheld: 1 });
-    const pseudonym = {
+    const identify = (description: string) => ({
       ...forgotten,
-      entry: { ...rest.entry, auth: { ...(rest.entry['auth'] as object), description: 'user-7hGt3KmPq9RsVw2X' } },
-    };
-    expect(await verifyLines(alter(3, () => ({ ...pseudonym, salts })))).toMatchObject({ withheld: 1 });
+      entry: { ...rest.entry, auth: { ...(rest.entry['auth'] as object), description } },
+    });
+    const { accessor_id } = rest.entry['auth'] as { accessor_id: string };
+    expect(await verifyLines(alter(3, () => ({ ...identify(accessor_id), salts })))).toMatchObject({ withheld: 1 });
+    await expect(verifyLines(alter(3, () => ({ ...identify('user-bbbbbbbbbbbb'), salts })))).rejects.toThrow(
+      'line 5: entry 3: /auth/description has a value, but no salt that proves it',
+    );
+    const address = { ...identify(accessor_id).entry, request: { 'ip-address': accessor_id } };
+    await expect(verifyLines(alter(3, () => ({ ...rest, entry: address, salts: {} })))).rejects.toThrow(
+      'line 5: entry 3: /request/ip-address has a value, but no salt that proves it',
+    );
     await expect(verifyLines(alter(3, () => ({ ...rest, salts })))).rejects.toThrow(
       'line 5: entry 3: /auth/description has a value, but no salt that proves it',
     );

@@ -2,10 +2,12 @@ export { canonicalize } from './canonical-json.js';
 export { VERIFIER_EXIT_CODES, type CommandContext } from './command-line.js';
 export { VERIFIER_COMMANDS, type VerifierCommand, type VerifierOption } from './command-options.js';
 export { formatCheckpoint, parseCheckpoint, type LogCheckpoint } from './checkpoints.js';
+export { listUncommittedTexts } from './entry-openings.js';
 export { verifyExport, type ExportOptions, type ExportReport } from './export-verification.js';
 export { computeCommitment, computeLeaf, LEAF_FORMAT, type LeafContent } from './leaves.js';
 export { openLog } from './log-readers.js';
 export { readCheckpoint, verifyLog, type LogOptions, type LogReport } from './log-verification.js';
+export { appendPointer } from './masked-json.js';
 export {
   computeRoot,
   computeTileRoot,

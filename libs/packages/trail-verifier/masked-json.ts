@@ -21,6 +21,10 @@ export const parsePointer = (pointer: string): readonly string[] =>
     return names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
   });
 
+/** Returns the pointer of a member of the object at a pointer (RFC 6901). */
+export const appendPointer = (parent: string, name: string): string =>
+  `${parent}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+
 // The entries of a trail have few different pointers, so they are parsed once.
 const parsed = new Map<string, readonly string[]>();
 const masks = new Map<string, Mask>();

@@ -1,3 +1,4 @@
+import { appendPointer, listUncommittedTexts } from '#packages/trail-verifier';
 import { getPlaceholder, isEncryptedText, mapStrings, type OpenedText, type TextOpener } from '#storage/personal-data';
 import type { TrailEntry } from '../writing/trail-entry.js';
 
@@ -19,22 +20,41 @@ export type CommittedEntry = { readonly entry: TrailEntry; readonly values: read
 /** Pointers to the details of the client that CADASTRE_AUDIT_CLIENT_DETAILS hides, also of clients that are no people. */
 export const CLIENT_DETAILS: readonly string[] = ['/request/address', '/request/user_agent'];
 
-/** Returns the pointer of a member of the object at a pointer (RFC 6901). */
-const toPointer = (parent: string, name: string): string =>
-  `${parent}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-
-/** Returns the entry of a stored entry, whose texts may be encrypted, with its committed values. */
+/**
+ * Returns the entry of a stored entry, whose texts may be encrypted, with its committed values. A value of a forgotten person
+ * is the person's id only if the id is also outside the committed values: nothing else authenticates it.
+ */
 export const findCommittedValues = (stored: TrailEntry, open: TextOpener): CommittedEntry => {
   const values: CommittedValue[] = [];
   const entry = openMembers('', stored, open, values) as TrailEntry;
   values.sort((a, b) => (a.pointer < b.pointer ? -1 : 1));
-  return { entry, values };
+  const erased = new Set(values.flatMap(({ pointer, value }) => (value === undefined ? [pointer] : [])));
+  if (erased.size === 0) return { entry, values };
+  const committed = new Set(values.map(({ pointer }) => pointer));
+  const texts = listUncommittedTexts(entry, (pointer) => committed.has(pointer));
+  const isUnproven = (pointer: string, text: string): boolean => erased.has(pointer) && !texts.has(text);
+  return { entry: replaceUnproven('', entry, isUnproven) as TrailEntry, values };
+};
+
+const replaceUnproven = (
+  pointer: string,
+  tree: unknown,
+  isUnproven: (pointer: string, text: string) => boolean,
+): unknown => {
+  if (typeof tree === 'string') return isUnproven(pointer, tree) ? null : tree;
+  if (typeof tree !== 'object' || tree === null || Array.isArray(tree)) return tree;
+  return Object.fromEntries(
+    Object.entries(tree).map(([name, member]: [string, unknown]) => [
+      name,
+      replaceUnproven(appendPointer(pointer, name), member, isUnproven),
+    ]),
+  );
 };
 
 const openMembers = (parent: string, tree: object, open: TextOpener, values: CommittedValue[]): unknown =>
   Object.fromEntries(
     Object.entries(tree).map(([name, member]: [string, unknown]) => {
-      const pointer = toPointer(parent, name);
+      const pointer = appendPointer(parent, name);
       return [name, openMember(pointer, member, open, values)];
     }),
   );
