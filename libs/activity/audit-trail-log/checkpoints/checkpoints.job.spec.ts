@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { sql } from '#platform/kernel';
-import { computeRoot, EMPTY_ROOT, hashLeaf, openNote, parseVerifierKey, splitNote } from '#packages/trail-verifier';
+import {
+  computeRoot,
+  EMPTY_ROOT,
+  hashLeaf,
+  openNote,
+  parseVerifierKey,
+  proveInclusion,
+  splitNote,
+} from '#packages/trail-verifier';
 import { createMemoryTree } from '../../../../test/support/memory-tree.js';
 import { expectStatus, makeOrganization } from '../../../../test/support/seeds.js';
 import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
@@ -14,6 +22,7 @@ import {
   tamper,
 } from '../../../../test/support/trail-signing.js';
 import { computeWithTiles } from '../tiles/tiles.reader.js';
+import { LogProofReader } from '../serving/log-proofs.reader.js';
 import { findNewestCheckpoint, listVerifierKeys } from '../serving/trail-logs.queries.js';
 import { createTrailCheckpointJob } from './checkpoints.job.js';
 import { PUBLISHED_CHECKPOINT_FILES } from './published-checkpoints.files.js';
@@ -84,6 +93,20 @@ describe('the job that signs checkpoints', () => {
       const root = await computeWithTiles(server.database, 'org-many', (source) => computeRoot(size, source));
       expect(root).toEqual(await computeRoot(size, tree));
     }
+  });
+
+  it('stores tiles from which the proofs of many entries follow, and each hash is computed once', async () => {
+    await insertTestLeaves(server.database, 'org-proved', [0, 700]);
+    await sign();
+    const tree = treeOf(700);
+    const indexes = Array.from({ length: 100 }, (_, n) => n * 7);
+    const proofs = await new LogProofReader(server.database).prove('org-proved', indexes, { size: 700, note: '' });
+    expect(proofs).toEqual(await Promise.all(indexes.map((index) => proveInclusion(index, 700, tree))));
+    const [first, second] = await computeWithTiles(server.database, 'org-proved', (source) =>
+      Promise.all([source(3, 1), source(3, 1)]),
+    );
+    expect(first).toEqual(await tree(3, 1));
+    expect(second).toBe(first);
   });
 
   it('adds a long backlog in several rounds', async () => {

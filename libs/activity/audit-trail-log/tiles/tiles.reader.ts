@@ -26,7 +26,7 @@ const locate = (level: number, index: number) => {
 
 /**
  * Computes something from the hashes of a log's tree, and reads the tiles for it in one statement. `compute` runs twice: the
- * first time only to find out which tiles it needs.
+ * first time only to find out which tiles it needs. Each hash is computed once, because the proofs of neighbours share most.
  */
 export const computeWithTiles = async <T>(
   database: Database,
@@ -41,13 +41,19 @@ export const computeWithTiles = async <T>(
     return Promise.resolve(Buffer.alloc(HASH_BYTES));
   });
   const tiles = await readTiles(database, organization, [...parts.values()]);
+  const nodes = new Map<string, Buffer>();
+  const hashed = new Map<string, Buffer>();
   return compute((level, index) => {
+    const known = nodes.get(toKey({ level, index }));
+    if (known) return Promise.resolve(known);
     const { offset, count, ...tile } = locate(level, index);
-    const hashes = tiles.get(toKey(tile));
-    if (!hashes) return Promise.reject(new Error(`tile ${toKey(tile)} of the log of ${organization} is missing`));
-    const bytes = getBytes(organization, tile.level);
-    const part = hashes.subarray(offset * bytes, (offset + count) * bytes);
-    return Promise.resolve(computeTileRoot(tile.level === 0 ? hashLeaves(organization, part) : part));
+    const stored = tiles.get(toKey(tile));
+    if (!stored) return Promise.reject(new Error(`tile ${toKey(tile)} of the log of ${organization} is missing`));
+    const hashes = hashed.get(toKey(tile)) ?? (tile.level === 0 ? hashLeaves(organization, stored) : stored);
+    hashed.set(toKey(tile), hashes);
+    const node = computeTileRoot(hashes.subarray(offset * HASH_BYTES, (offset + count) * HASH_BYTES));
+    nodes.set(toKey({ level, index }), node);
+    return Promise.resolve(node);
   });
 };
 
