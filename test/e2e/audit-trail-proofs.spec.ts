@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { parseVerifierKey, verifyExport, type ExportReport } from '#packages/trail-verifier';
+import { LogProofReader } from '../../libs/activity/audit-trail-log/serving/log-proofs.reader.js';
+import { findNewestCheckpoint } from '../../libs/activity/audit-trail-log/serving/trail-logs.queries.js';
 import { createTestSigning } from '../support/trail-signing.js';
 import { act, createAuditedOrganization, type AuditedOrganization } from '../support/audited-organization.js';
 import { waitForFollowers } from '../support/event-log.js';
@@ -100,6 +102,18 @@ describe('an export with proofs', () => {
     const later = await readLines(`after=${parseEntry(lines.at(-1)).id}`);
     expect(later.slice(1).map((line) => parseEntry(line).resource.action)).toEqual(['lock']);
     expect(await verify(later)).toMatchObject({ first: before.checkpoint.size, entries: 1, absent: 0 });
+  });
+
+  it('is complete if an entry is signed while the export begins', async () => {
+    const find = jest.spyOn(LogProofReader.prototype, 'findCheckpoint').mockImplementationOnce(async (organization) => {
+      await act(server, audited.workspace, 'unlock');
+      await signAll();
+      return (await findNewestCheckpoint(server.database, organization)) ?? null;
+    });
+    const lines = await readLines();
+    find.mockRestore();
+    expect(parseEntry(lines.at(-1)).resource.action).toBe('unlock');
+    await verify(lines);
   });
 
   it('stays valid, and withholds the values of a person, when the person is forgotten', async () => {

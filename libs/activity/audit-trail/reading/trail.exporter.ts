@@ -42,8 +42,9 @@ export class TrailExporter implements OnModuleDestroy {
 
   /** Starts an export of lines with proofs, after a line with the checkpoint that they refer to. */
   async startProved(query: TrailQuery, actor: Actor): Promise<Readable> {
-    const { trail, range } = await loadCursorRange(this.store, query, actor);
+    // Before the range: a checkpoint that is signed meanwhile would have entries that the range does not have.
     const proved = await ProvedEntries.open(this.store, this.proofs, query.organization);
+    const { trail, range } = await loadCursorRange(this.store, query, actor);
     const lines = this.lines(query, trail, proved.limitRange(range), (entries) =>
       proved.renderLines(entries, this.visibility),
     );
