@@ -30,6 +30,8 @@ export type CommandContext = {
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly token: string | null;
   readonly signal: AbortSignal;
+  /** Waits for a time in milliseconds. Rejects when the signal stops the command. */
+  readonly sleep: (duration: number) => Promise<void>;
 };
 
 /** Runs a command and returns its exit code. Prints why it failed in one line. */

@@ -62,7 +62,8 @@ export const VERIFIER_COMMANDS: readonly VerifierCommand[] = [
       { flags: '--once', description: 'check once, and exit' },
     ],
     help: `
-The command ends at the first alarm. Ctrl-C ends it with 0. A log counts as stopped after three checks in vain.
+The command ends at the first alarm. Ctrl-C ends it with 0. A log counts as stopped after three checks in vain, or
+after the time of --stopped-after. With --once, one check in vain ends the command with 3, and is no alarm before that time.
 ${TOKEN_HELP}${EXIT_CODES_HELP}`,
   },
 ];

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -28,16 +29,18 @@ let url: string;
 /** Answers instead of the files of the log, by path. */
 const answers = new Map<string, (response: ServerResponse) => void>();
 let alarms: unknown[] = [];
+/** The pauses of the commands in milliseconds. */
+let pauses: number[] = [];
 
 const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const path = request.url ?? '';
+  const own = answers.get(path);
+  if (own) return own(response);
   if (path === '/webhook') {
     alarms.push(JSON.parse(await text(request)));
     response.end();
     return;
   }
-  const own = answers.get(path);
-  if (own) return own(response);
   if (request.headers.authorization !== `Bearer ${TOKEN}`) response.writeHead(401).end();
   else {
     const file = await readFile(join(folder, 'log', path.slice('/log/'.length))).catch(() => null);
@@ -62,6 +65,7 @@ afterAll(async () => {
 beforeEach(async () => {
   answers.clear();
   alarms = [];
+  pauses = [];
   await writeSampleLog(log, join(folder, 'log'));
 });
 
@@ -80,6 +84,10 @@ const createContext = (part: Partial<CommandContext> = {}) => {
     stdin: (async function* () {})(),
     token: null,
     signal: new AbortController().signal,
+    sleep: (duration) => {
+      pauses.push(duration);
+      return part.signal?.aborted ? Promise.reject(new Error('aborted')) : Promise.resolve();
+    },
     ...part,
   };
   const end = (code: number): Ended => ({ code, output: output.join('\n'), errors: errors.join('\n') });
@@ -264,8 +272,46 @@ describe('cadastre-verify watch', () => {
       ) as unknown,
     });
     answers.set('/log/checkpoint', (response) => response.writeHead(404).end());
-    expect(await watch()).toMatchObject({ code: 3, errors: 'Could not verify: checkpoint is not there' });
+    const failed = { code: 3, errors: expect.stringContaining('Could not verify: checkpoint is not there') as unknown };
+    expect(await watch('--stopped-after', '7d')).toMatchObject(failed);
     expect(alarms).toMatchObject([{ alarm: 'stopped' }, { alarm: 'stopped' }]);
+    // One check in vain does not show that the log has stopped.
+    expect(await watch()).toMatchObject(failed);
+    expect(alarms).toHaveLength(2);
+    const { context, end } = createContext({ token: TOKEN });
+    const options = { key: [log.verifierKey], state, interval: '1m', webhook: `${url}/webhook` };
+    expect(end(await runWatch(`${url}/log`, options, context))).toMatchObject(failed);
+    expect(pauses).toEqual([60_000, 60_000]);
+    expect(alarms).toHaveLength(3);
+  });
+
+  it('sends an alarm again after a pause, and also if the folder cannot keep it', async () => {
+    await serve(log, 250);
+    expect(await watch()).toMatchObject({ code: 0 });
+    await serve(log, 200);
+    const fail = (response: ServerResponse): void => void response.writeHead(503).end();
+    answers.set('/webhook', (response) => {
+      answers.set('/webhook', (second) => {
+        answers.delete('/webhook');
+        fail(second);
+      });
+      fail(response);
+    });
+    // The name of the folder is taken between the check and the alarm, as if the disk had no place left.
+    const served = await readFile(join(folder, 'log/checkpoint'));
+    answers.set('/log/checkpoint', (response) => {
+      rmSync(state, { recursive: true });
+      writeFileSync(state, '');
+      response.end(served);
+    });
+    const ended = await watch();
+    expect(ended).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining('the alarm cannot be kept: ENOTDIR') as unknown,
+    });
+    expect(ended.errors).toContain('NOT VERIFIED (rollback)');
+    expect(pauses).toEqual([1_000, 10_000]);
+    expect(alarms).toMatchObject([{ alarm: 'rollback' }]);
   });
 
   it('raises an alarm if the kept checkpoint was altered', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { TOKEN_VARIABLE, type CommandContext } from './command-line.js';
 
 /** Returns the context of a command in this process. Signals stop the command; a second one ends the process. */
@@ -10,5 +11,6 @@ export const createProcessContext = (): CommandContext => {
     stdin: process.stdin,
     token: process.env[TOKEN_VARIABLE] || null,
     signal: controller.signal,
+    sleep: (duration) => sleep(duration, undefined, { signal: controller.signal }),
   };
 };

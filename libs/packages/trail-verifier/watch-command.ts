@@ -1,6 +1,5 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   readKeys,
   runReported,
@@ -30,6 +29,8 @@ const ATTEMPTS_BEFORE_ALARM = 3;
 const DEFAULT_INTERVAL = '60s';
 const WEBHOOK_MS = 10_000;
 const WEBHOOK_ATTEMPTS = 3;
+/** The pause before the second attempt. The next one is ten times as long. */
+const WEBHOOK_PAUSE_MS = 1_000;
 
 /** What the webhook receives. Slack and Teams show `text`. */
 type WatchAlarm = {
@@ -51,9 +52,6 @@ export const runWatch = (location: string, options: WatchOptions, context: Comma
     const monitor = await TrailMonitor.create(location, options, context);
     await monitor.run();
   }).then((code) => (code === VERIFIER_EXIT_CODES.stopped ? VERIFIER_EXIT_CODES.verified : code));
-
-/** The log can be read, but has not grown for the time after which it counts as stopped. */
-class StoppedLogError extends TrailUnreadableError {}
 
 class TrailMonitor {
   private latest: OpenedCheckpoint | null = null;
@@ -94,7 +92,7 @@ class TrailMonitor {
     for (;;) {
       await this.check();
       if (this.options.once) return;
-      await sleep(interval, undefined, { signal: this.context.signal });
+      await this.context.sleep(interval);
     }
   }
 
@@ -117,8 +115,9 @@ class TrailMonitor {
       if (error instanceof TrailAlteredError) await this.raiseAlarm(error, served);
       if (!(error instanceof TrailUnreadableError)) throw error;
       this.failures += 1;
-      const isAlarm = error instanceof StoppedLogError || this.failures >= ATTEMPTS_BEFORE_ALARM;
-      if (isAlarm || this.options.once) await this.raiseAlarm(error, served);
+      const isAlarm = this.failures >= ATTEMPTS_BEFORE_ALARM || this.isOverdue();
+      if (isAlarm) await this.raiseAlarm(error, served);
+      if (this.options.once) throw error;
       this.context.printError(`${now()} cannot read the log: ${toPrintable(error.message)}`);
     }
   }
@@ -135,12 +134,17 @@ class TrailMonitor {
   }
 
   private reportUnchanged({ size }: OpenedCheckpoint): void {
-    const { stoppedAfter } = this.times;
     const since = new Date(this.grownAt).toISOString();
-    if (stoppedAfter !== null && Date.now() - this.grownAt > stoppedAfter) {
-      throw new StoppedLogError(`the log has stopped: it has ${size} entries since ${since}`);
+    if (this.isOverdue()) {
+      throw new TrailUnreadableError(`the log has stopped: it has ${size} entries since ${since}`);
     }
     if (this.options.once) this.context.print(`${now()} unchanged: ${size} entries since ${since}`);
+  }
+
+  /** Returns whether no new entry was read for the time after which the log counts as stopped. */
+  private isOverdue(): boolean {
+    const { stoppedAfter } = this.times;
+    return stoppedAfter !== null && Date.now() - this.grownAt > stoppedAfter;
   }
 
   /** Reports the alarm and throws the error, which becomes the exit code. */
@@ -157,15 +161,28 @@ class TrailMonitor {
       index: error instanceof TrailAlteredError ? error.index : null,
       checkpoints: [this.latest, served].flatMap((one) => (one ? [one.note] : [])),
     };
-    if (problem !== 'stopped') await this.state.writeAlarm(alarm);
-    await this.sendAlarm(alarm);
+    try {
+      // Before the file: the disk of the folder can be full.
+      await this.sendAlarm(alarm);
+    } finally {
+      if (problem !== 'stopped') await this.keepAlarm(alarm);
+    }
     throw error;
+  }
+
+  private async keepAlarm(alarm: WatchAlarm): Promise<void> {
+    try {
+      await this.state.writeAlarm(alarm);
+    } catch (error) {
+      this.context.printError(`the alarm cannot be kept: ${toPrintable((error as Error).message)}`);
+    }
   }
 
   private async sendAlarm(alarm: WatchAlarm): Promise<void> {
     const { webhook } = this.options;
     if (webhook === undefined) return;
     for (let attempt = 1; attempt <= WEBHOOK_ATTEMPTS; attempt += 1) {
+      if (attempt > 1) await this.context.sleep(WEBHOOK_PAUSE_MS * 10 ** (attempt - 2));
       try {
         const { ok, status } = await fetch(webhook, {
           method: 'POST',
