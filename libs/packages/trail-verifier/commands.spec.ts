@@ -185,6 +185,7 @@ describe('cadastre-verify verify', () => {
     ['an option for another kind', ['verify', '.', '--filtered', ...key], 2, '--filtered: is for an export only'],
     ['a file that does not exist', ['verify', '/does/not/exist', ...key], 3, /^Could not verify: ENOENT/],
     ['an empty folder', ['verify', '.', ...key], 3, 'Could not verify: checkpoint is not there'],
+    ['a URL that is none', ['verify', 'http://[', ...key], 2, /^must be a URL or a folder, got http:\/\/\[$/],
     ['no command', [], 2, /^Usage: cadastre-verify <command>/],
   ])('is refused with %s', async (_, parameters, code, message) => {
     const ended = await run(parameters);
@@ -338,6 +339,7 @@ describe('cadastre-verify watch', () => {
 
   it.each<[string, readonly string[], string | RegExp]>([
     ['no folder', ['watch', '.', ...key], '--state: name the folder for checkpoints'],
+    ['a URL that is none', ['watch', 'http://[', ...key, '--state', '/tmp'], 'must be a URL or a folder, got http://['],
     [
       'a wrong interval',
       ['watch', '.', ...key, '--state', '/tmp', '--interval', '1'],

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { VerifierUsageError } from './command-line.js';
 import type { LogFileReader } from './tile-source.js';
 import { TrailUnreadableError } from './trail-errors.js';
 
@@ -13,7 +14,7 @@ const PAUSE_MS = 500;
 /** Returns whether a location is a URL, and not a file or folder. */
 export const isUrl = (location: string): boolean => /^https?:\/\//i.test(location);
 
-/** Returns a reader of a log in a folder, or of one at a URL that a token may read. */
+/** Returns a reader of a log in a folder, or of one at a URL that a token may read. Throws VerifierUsageError for no valid URL. */
 export const openLog = (location: string, token: string | null, signal?: AbortSignal): LogFileReader =>
   isUrl(location) ? openLogAt(location, token, signal) : (path) => readFileIfThere(join(location, path));
 
@@ -28,6 +29,7 @@ const readFileIfThere = async (path: string): Promise<Buffer | null> => {
 };
 
 const openLogAt = (prefix: string, token: string | null, signal?: AbortSignal): LogFileReader => {
+  if (!URL.canParse(prefix)) throw new VerifierUsageError(`must be a URL or a folder, got ${prefix}`);
   const base = new URL(prefix.endsWith('/') ? prefix : `${prefix}/`);
   const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(base.hostname);
   if (token !== null && base.protocol !== 'https:' && !isLoopback) {

@@ -15,23 +15,33 @@ export const runVerifierProgram = async (parameters: readonly string[], context:
     (isHelp ? context.print : context.printError)(formatProgramHelp());
     return isHelp ? VERIFIER_EXIT_CODES.verified : VERIFIER_EXIT_CODES.usage;
   }
-  try {
-    const { values, positionals } = parseArgs({ args: rest, options: listOptions(command), allowPositionals: true });
-    if (values['help']) {
-      context.print(formatCommandHelp(command));
-      return VERIFIER_EXIT_CODES.verified;
-    }
-    const [argument] = positionals;
-    if (argument === undefined || positionals.length > 1) throw new TypeError(`name one ${command.argument.name}`);
-    const { 'stopped-after': stoppedAfter, ...options } = values as Readonly<Record<string, never>>;
-    return await (command.name === 'verify'
-      ? runVerify(argument, options, context)
-      : runWatch(argument, { ...options, stoppedAfter }, context));
-  } catch (error) {
-    // parseArgs throws TypeError for an option that the command does not have.
-    if (!(error instanceof TypeError)) throw error;
-    context.printError(`${toPrintable(error.message)}\nSee '${PROGRAM} ${command.name} --help'.`);
+  const parsed = parseParameters(command, rest);
+  if (typeof parsed === 'string') {
+    context.printError(`${toPrintable(parsed)}\nSee '${PROGRAM} ${command.name} --help'.`);
     return VERIFIER_EXIT_CODES.usage;
+  }
+  const { values, positionals } = parsed;
+  if (values['help']) {
+    context.print(formatCommandHelp(command));
+    return VERIFIER_EXIT_CODES.verified;
+  }
+  const [argument = ''] = positionals;
+  const { 'stopped-after': stoppedAfter, ...options } = values as Readonly<Record<string, never>>;
+  return command.name === 'verify'
+    ? runVerify(argument, options, context)
+    : runWatch(argument, { ...options, stoppedAfter }, context);
+};
+
+/** Returns the options and the argument of a command, or why they are wrong. */
+const parseParameters = (command: VerifierCommand, args: readonly string[]) => {
+  try {
+    const parsed = parseArgs({ args: [...args], options: listOptions(command), allowPositionals: true });
+    if (parsed.values['help'] || parsed.positionals.length === 1) return parsed;
+    return `name one ${command.argument.name}`;
+  } catch (error) {
+    // For an option that the command does not have, or one without its value.
+    if (error instanceof TypeError) return error.message;
+    throw error;
   }
 };
 
