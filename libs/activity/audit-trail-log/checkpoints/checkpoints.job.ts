@@ -59,8 +59,7 @@ export const createTrailCheckpointJob = (
       : derived;
   const published = new PublishedCheckpoints(blobs);
   const signer = new LogSigner({ store, published, publicUrl, clock, ids, logger });
-  // Only for its log lines: each round tries again.
-  const failing = new Backoff({ logger, subject: 'signing of audit trail logs', firstMs: EVERY_MS, maxMs: EVERY_MS });
+  const report = createReport(logger);
   let announced: string | null = null;
   let siteSignedAt = 0;
   return {
@@ -84,8 +83,7 @@ export const createTrailCheckpointJob = (
           failures.push(new Error(`the log of ${log.organization} could not be signed`, { cause }));
         }
       });
-      if (failures.length === 0) failing.succeeded();
-      else failing.failed(new AggregateError(failures.slice(0, NAMED_FAILURES), describeFailures(failures)));
+      report(failures);
     },
   };
 };
@@ -107,6 +105,15 @@ const forEachUnsignedLog = async (
     await Promise.all(Array.from({ length: CONCURRENCY }, takeTurns));
     after = organizations.at(-1) ?? '';
   }
+};
+
+/** Returns a function that takes the failures of each round. The log gets one line a minute while there are some. */
+const createReport = (logger: Logger): ((failures: readonly Error[]) => void) => {
+  const failing = new Backoff({ logger, subject: 'signing of audit trail logs', firstMs: EVERY_MS, maxMs: EVERY_MS });
+  return (failures) => {
+    if (failures.length === 0) failing.succeeded();
+    else failing.failed(new AggregateError(failures.slice(0, NAMED_FAILURES), describeFailures(failures)));
+  };
 };
 
 const describeFailures = (failures: readonly Error[]): string => {
