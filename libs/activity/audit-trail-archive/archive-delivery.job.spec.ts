@@ -139,7 +139,9 @@ const verifyCopy = async (folder: string): Promise<readonly string[]> => {
       ['-', options],
       [copy, { key: options.key }],
     ] as const) {
-      const context = { print, printError: print, stdin: stdout, token: null, signal: new AbortController().signal };
+      const { signal } = new AbortController();
+      const sleep = () => Promise.resolve();
+      const context = { print, printError: print, stdin: stdout, token: null, signal, sleep };
       await runVerify(source, more, context);
     }
     return lines;
