@@ -169,7 +169,10 @@ describe('the state of a workspace', () => {
     await dialog.getByLabel('Accept another lineage, or a serial that is not higher').check();
     await dialog.getByRole('button', { name: 'Upload' }).click();
     await page.getByText('Serial 8 is the current state of moved.').waitFor();
-    await page.getByRole('row').filter({ hasText: /^8\s*Current/ }).waitFor();
+    await page
+      .getByRole('row')
+      .filter({ hasText: /^8\s*Current/ })
+      .waitFor();
     await page.context().close();
   });
 

@@ -24,7 +24,7 @@ export type TestWitness = {
   /** Answers a note. Cosigns it unless a test has replaced it. */
   answer: (note: string) => WitnessResponse | Promise<WitnessResponse>;
   /** The checkpoint that it shows; null if it shows none. */
-  shown: string | null;
+  checkpoint: string | null;
   close(): Promise<void>;
 };
 
@@ -38,10 +38,10 @@ export const startTestWitness = async (name: string): Promise<TestWitness> => {
   const respond = async (request: IncomingMessage): Promise<WitnessResponse> => {
     const body = await text(request);
     if (request.url === '/add-checkpoint') return witness.answer(body.slice(body.indexOf('\n\n') + 2));
-    const { shown } = witness;
+    const { checkpoint } = witness;
     const path =
-      shown !== null && `/${hash('sha256', parseCheckpoint(splitNote(shown).text).origin, 'hex')}/checkpoint`;
-    return request.url === path && shown !== null ? { status: 200, body: shown } : { status: 404, body: '' };
+      checkpoint !== null && `/${hash('sha256', parseCheckpoint(splitNote(checkpoint).text).origin, 'hex')}/checkpoint`;
+    return request.url === path && checkpoint !== null ? { status: 200, body: checkpoint } : { status: 404, body: '' };
   };
   const server = createServer((request, response) => {
     void respond(request).then(
@@ -55,7 +55,7 @@ export const startTestWitness = async (name: string): Promise<TestWitness> => {
     verifierKey: formatVerifierKey(createVerifierKey(name, publicKey, KEY_TYPES.cosignature)),
     cosign,
     answer: cosign,
-    shown: null,
+    checkpoint: null,
     close: async () => {
       server.close();
       server.closeAllConnections();

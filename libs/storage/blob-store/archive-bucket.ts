@@ -59,8 +59,8 @@ export class ArchiveBucket {
     } catch (error) {
       if (!isWriteConflict(error)) throw this.toError(error);
       // The object can be from an earlier attempt, whose answer was lost or whose process was killed.
-      const found = await this.findDigest(object.key);
-      if (found === null || ![computeArchiveDigest(object.content), ...earlierDigests].includes(found))
+      const digest = await this.findDigest(object.key);
+      if (digest === null || ![computeArchiveDigest(object.content), ...earlierDigests].includes(digest))
         throw new ArchiveConflictError(object.key);
     }
   }

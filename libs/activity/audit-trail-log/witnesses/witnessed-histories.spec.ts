@@ -76,7 +76,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   witness.answer = witness.cosign;
-  witness.shown = null;
+  witness.checkpoint = null;
 });
 afterAll(async () => {
   await witness.close();
@@ -162,17 +162,17 @@ describe('a witness that refuses a checkpoint', () => {
     const { privateKey } = generateKeyPairSync('ed25519');
     const origin = await readSiteOrigin();
     const text = `${origin}\n999999\n${Buffer.alloc(32).toString('base64')}\n`;
-    witness.shown = signNote(text, [{ name: origin, privateKey }]);
+    witness.checkpoint = signNote(text, [{ name: origin, privateKey }]);
     await expectNoFork();
     // With a signature of the site on another text.
     const lines = (await readNote()).slice(splitNote(await readNote()).text.length);
-    witness.shown = `${text}${lines}`;
+    witness.checkpoint = `${text}${lines}`;
     await expectNoFork();
   });
 
   it('changes nothing with a checkpoint that the log continues', async () => {
     witness.answer = () => ({ status: 422, body: '' });
-    witness.shown = await readNote();
+    witness.checkpoint = await readNote();
     await grow();
     await expectNoFork();
   });
@@ -185,7 +185,7 @@ describe('a witness that shows a checkpoint which the log does not continue', ()
   ])('proves with %s that the database was restored, so all logs get other origins', async (_, grown, answer, n) => {
     const restored = size - 1;
     for (let count = 0; count < 2; count += 1) await grow();
-    witness.shown = await readNote();
+    witness.checkpoint = await readNote();
     await restoreTo(restored);
     // The file store was restored too.
     await server.runtime.blobs.delete('trail-checkpoints/site');
