@@ -117,9 +117,9 @@ const createReport = (logger: Logger): ((failures: readonly Error[]) => void) =>
 };
 
 const describeFailures = (failures: readonly Error[]): string => {
-  const named = failures.slice(0, NAMED_FAILURES).map(({ message }) => message);
-  const others = failures.length - named.length;
-  return `${named.join('; ')}${others > 0 ? `, and ${others} others` : ''}`;
+  const messages = failures.slice(0, NAMED_FAILURES).map(({ message }) => message);
+  const others = failures.length - messages.length;
+  return `${messages.join('; ')}${others > 0 ? `, and ${others} others` : ''}`;
 };
 
 const reportOldest = async (database: Database, clock: Clock): Promise<void> => {

@@ -44,8 +44,8 @@ export const computeWithTiles = async <T>(
   const nodes = new Map<string, Buffer>();
   const hashed = new Map<string, Buffer>();
   return compute((level, index) => {
-    const known = nodes.get(toKey({ level, index }));
-    if (known) return Promise.resolve(known);
+    const computedNode = nodes.get(toKey({ level, index }));
+    if (computedNode) return Promise.resolve(computedNode);
     const { offset, count, ...tile } = locate(level, index);
     const stored = tiles.get(toKey(tile));
     if (!stored) return Promise.reject(new Error(`tile ${toKey(tile)} of the log of ${organization} is missing`));

@@ -128,9 +128,9 @@ describe('the log of an audit trail', () => {
     expect(opened.flatMap(({ salts }) => Object.keys(salts)).filter((name) => name.startsWith('/request/'))).toEqual(
       [],
     );
-    const shown = await openAll(id);
+    const complete = await openAll(id);
     expect(opened.map(({ entry }) => (entry as { request: object }).request)).toEqual(
-      shown.map(({ entry }) => {
+      complete.map(({ entry }) => {
         const { request: client } = entry as { request: Readonly<Record<string, string | null>> };
         return Object.fromEntries(Object.entries(client).filter(([name, value]) => name === 'id' || value === null));
       }),
@@ -138,7 +138,7 @@ describe('the log of an audit trail', () => {
     // Null is not committed, so the leaf contains it.
     expect(opened.at(-1)?.entry).toMatchObject({ request: { user_agent: null }, resource: { action: 'lock' } });
     expectOpenings(opened);
-    expect(opened.map(({ leaf }) => leaf)).toEqual(shown.map(({ leaf }) => leaf));
+    expect(opened.map(({ leaf }) => leaf)).toEqual(complete.map(({ leaf }) => leaf));
   });
 
   it('keeps its leaves, and loses the salts of a person, when the person is forgotten', async () => {

@@ -97,8 +97,8 @@ export const ENTRY_VISIBILITY = Symbol('ENTRY_VISIBILITY');
 export const renderEntry = (entry: TrailEntry, { clientDetails }: EntryVisibility): unknown =>
   clientDetails ? entry : { ...entry, request: hideClientDetails(entry.request) };
 
-const hideClientDetails = ({ address, user_agent, ...shown }: TrailEntry['request']): object => ({
-  ...shown,
+const hideClientDetails = ({ address, user_agent, ...others }: TrailEntry['request']): object => ({
+  ...others,
   ...(address === null ? { address } : {}),
   ...(user_agent === null ? { user_agent } : {}),
 });
