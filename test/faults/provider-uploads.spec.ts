@@ -197,11 +197,13 @@ const recordedFiles = async (url: string): Promise<string[]> => {
     .toSorted();
 };
 
+/** Returns the paths of files below a folder, except for checkpoints of audit trails, which no upload writes. */
 const filesIn = async (folder: string): Promise<string[]> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
+    .filter((path) => !path.startsWith('trail-checkpoints/'))
     .toSorted();
 };
 

@@ -94,7 +94,7 @@ const buildEntryInsert = (organization: string, entries: number): readonly Sql[]
 /**
  * Inserts a long audit trail directly into the view after the existing entries, one entry a second, because appending
  * so many events would take minutes. Nine of ten entries are about workspaces, and one in ten thousand about a
- * provider. The existing entries must be less than a block.
+ * provider. The existing entries must be less than a block. The leaves of the new entries have any content.
  */
 export const buildLongTrail = (organization: string, entries: number): readonly Sql[] => [
   ...Array.from({ length: Math.ceil(entries / ENTRIES_PER_STATEMENT) }, (_, n) =>
@@ -103,6 +103,12 @@ export const buildLongTrail = (organization: string, entries: number): readonly 
   sql`vacuum analyze audit_trail_entries`,
   ...Array.from({ length: countCompleteBlocks(entries) }, (_, block) => insertBlock(organization, block)),
   sql`vacuum analyze audit_trail_blocks`,
+  sql`
+  insert into audit_trail.leaves (organization, index, id, leaf)
+  select organization, e.ordinal - l.first_ordinal, e.id, sha256(e.id::text::bytea)
+    from audit_trail_entries e join audit_trail.logs l using (organization)
+   where organization = ${organization}
+  on conflict do nothing`,
 ];
 
 /** Returns an entry of a user, for tests of formats. */

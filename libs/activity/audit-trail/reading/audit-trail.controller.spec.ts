@@ -15,6 +15,7 @@ import {
   resource,
 } from '../../../../test/support/seeds.js';
 import { startTestServer, type ApiTestClient, type TestServer } from '../../../../test/support/server.js';
+import { tamper } from '../../../../test/support/trail-signing.js';
 import { createAuditTrailDefinition } from '../audit-trail.module.js';
 import { formatAction, listActions, requestTrail, DAY_MS, listIds, readTrail, type TestTrailPage } from '../spec.js';
 
@@ -223,6 +224,9 @@ describe('the audit entitlement', () => {
     await rewriteEvents(sql`
       update event_store.events set schema_version = 1, data = data - 'trailBegins'
        where stream = ${id} and type = 'OrganizationFeatureSetChanged'`);
+    // When such events were written, there were no logs.
+    await tamper(server.database, sql`delete from audit_trail.leaves where organization = ${id}`);
+    await tamper(server.database, sql`delete from audit_trail.logs where organization = ${id}`);
     const [view] = listViews([createAuditTrailDefinition(server.store.kinds)]);
     if (!view) throw new Error('the audit trail has no view');
     await rebuildView(server.store, view, { now: new Date() });
