@@ -18,6 +18,9 @@ export const describeLeafDifference = (
 export const describeSurplusLeaf = ({ id, ...location }: LeafLocation & { readonly id: string }): string =>
   describe(location, `the leaf of ${id} belongs to no entry`);
 
+export const describeLeafBeforeEntry = (location: LeafLocation): string =>
+  describe(location, 'there is a leaf without an entry');
+
 export const describeLostEntries = (location: LeafLocation): string =>
   describe(location, 'the leaf is missing, and so is its entry');
 

@@ -8,7 +8,12 @@ import { toTrailEntry } from '../writing/stored-entry.js';
 import type { TrailEntry } from '../writing/trail-entry.js';
 import { SITE_TRAIL, type NumberedEntry } from '../writing/trail.js';
 import { findCommittedValues } from './committed-values.renderer.js';
-import { describeLeafDifference, describeLostEntries, describeSurplusLeaf } from './leaf-differences.renderer.js';
+import {
+  describeLeafBeforeEntry,
+  describeLeafDifference,
+  describeLostEntries,
+  describeSurplusLeaf,
+} from './leaf-differences.renderer.js';
 import { DIGEST_LENGTH, LogSecret } from './log-secret.service.js';
 import {
   insertLeaves,
@@ -156,7 +161,7 @@ export class LeafRecorder {
       if (!log || ordinal - log.firstOrdinal === log.leaves || ordinal < log.firstOrdinal) continue;
       const { firstOrdinal, leaves } = log;
       const next = ordinal - firstOrdinal;
-      if (leaves > next) throw new DurableRowError(await describeSurplus(session, organization, next));
+      if (leaves > next) throw new DurableRowError(describeLeafBeforeEntry({ organization, index: next }));
       const rows = await listEntryRows(session, organization, firstOrdinal + leaves, firstOrdinal + next - 1);
       if (rows.length < next - leaves) throw new DurableRowError(describeLostEntries({ organization, index: leaves }));
       missing.push(...rows.map((row) => ({ ordinal: row.ordinal, entry: toTrailEntry(row) })));
@@ -169,11 +174,6 @@ export class LeafRecorder {
 export const findSurplusLeaf = async (session: RecorderContext['session']): Promise<string | null> => {
   const [surplus] = await session.run<Pick<IndexedLeaf, 'organization' | 'index' | 'id'>>(SELECT_SURPLUS_LEAF);
   return surplus ? describeSurplusLeaf(surplus) : null;
-};
-
-const describeSurplus = async (session: RecorderContext['session'], organization: string, index: number) => {
-  const [leaf] = await session.run<IndexedLeaf>(selectLeaves([{ organization, from: index, to: index }]));
-  return leaf ? describeSurplusLeaf(leaf) : describeLostEntries({ organization, index });
 };
 
 const listStarts = (

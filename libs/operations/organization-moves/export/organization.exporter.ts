@@ -131,7 +131,7 @@ const exportSnapshot = async (
       tables.push(await exportMovedTable({ session, ...target }, table, organization.id, encryptionKeys));
     const migrations = [...(await readMigrationNames(session, definitions))];
     const keys = await listFileKeys(session, definitions, organization.id);
-    const [checkpoint] = await session.run<{ note: string }>(selectNewestCheckpoint(organization.id));
+    const [checkpoint] = await session.run<{ size: number; note: string }>(selectNewestCheckpoint(organization.id));
     const site = { source: publicUrl, madeBy: version, takenAt: clock.now().toISOString() };
     return { organization, ...log, ...site, migrations, tables, trailCheckpoint: checkpoint?.note ?? null, keys };
   } finally {
