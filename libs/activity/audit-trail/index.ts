@@ -6,7 +6,13 @@ export { AuditTrailModule, auditTrailSettingsDefinition, createAuditTrailDefinit
 export { findRetainedEntry } from './reading/retained-entry.queries.js';
 export { waitForTrail } from './wait-for-trail.queries.js';
 export { ENTRY_VISIBILITY, type EntryVisibility, type TrailEntry } from './writing/trail-entry.js';
-export { findTrailLog, openEntries, type OpenedEntry, type TrailLog } from './log/opened-entries.reader.js';
+export {
+  findTrailLog,
+  openEntries,
+  renderOpening,
+  type OpenedEntry,
+  type TrailLog,
+} from './log/opened-entries.reader.js';
 export { deleteLeaves, selectLeafBounds } from './log/trail-logs.queries.js';
 export { openLogRange } from './log/log-range.reader.js';
 export { TrailProofs, type TrailCheckpoint } from './reading/trail-proofs.port.js';

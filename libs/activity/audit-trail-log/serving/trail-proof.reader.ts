@@ -5,9 +5,9 @@ import {
   findRetainedEntry,
   findTrailLog,
   openEntries,
+  renderOpening,
   waitForTrail,
   type EntryVisibility,
-  type OpenedEntry,
   type TrailLog,
 } from '#activity/audit-trail';
 import { formatProof, proveInclusion } from '#packages/trail-verifier';
@@ -42,7 +42,7 @@ export class TrailProofReader {
     const opened = await this.open(log, isIndex ? { ordinal: log.firstOrdinal + Number(key) } : { id: key });
     const index = opened?.index ?? (isIndex ? Number(key) : null);
     if (index === null || index >= log.leaves) throw notFound();
-    return this.prove(log, index, opened && formatOpening(opened));
+    return this.prove(log, index, opened && Buffer.from(JSON.stringify(renderOpening(opened))));
   }
 
   private async prove({ organization }: TrailLog, index: number, extra: Buffer | null): Promise<string> {
@@ -62,12 +62,3 @@ export class TrailProofReader {
     return (await openEntries(this.store, log, [entry], this.visibility))[0] ?? null;
   }
 }
-
-/** Returns what computes the leaf from the entry. */
-const formatOpening = ({ salt, commitments, salts }: OpenedEntry): Buffer =>
-  Buffer.from(
-    JSON.stringify({ salt: salt.toString('base64'), commitments: toBase64(commitments), salts: toBase64(salts) }),
-  );
-
-const toBase64 = (values: Readonly<Record<string, Buffer>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(values).map(([pointer, value]) => [pointer, value.toString('base64')]));

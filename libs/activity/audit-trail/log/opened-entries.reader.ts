@@ -22,6 +22,16 @@ export type OpenedEntry = {
   readonly leaf: Buffer;
 };
 
+const toBase64 = (values: Readonly<Record<string, Buffer>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(values).map(([pointer, value]) => [pointer, value.toString('base64')]));
+
+/** Renders what computes the leaf from the entry, with byte strings in base64. */
+export const renderOpening = ({ salt, commitments, salts }: Pick<OpenedEntry, 'salt' | 'commitments' | 'salts'>) => ({
+  salt: salt.toString('base64'),
+  commitments: toBase64(commitments),
+  salts: toBase64(salts),
+});
+
 /** The log of an organization: `leaves` is its size, and `firstOrdinal` the ordinal of the entry with index 0. */
 export type TrailLog = StoredLog;
 

@@ -1,6 +1,6 @@
 import type { EventStore } from '#storage/event-store';
 import { Refusal, unavailable } from '#platform/kernel';
-import { findTrailLog, openEntries, type TrailLog } from '../log/opened-entries.reader.js';
+import { findTrailLog, openEntries, renderOpening, type TrailLog } from '../log/opened-entries.reader.js';
 import type { EntryVisibility } from '../writing/trail-entry.js';
 import { SITE_TRAIL, type NumberedEntry } from '../writing/trail.js';
 import type { OrdinalRange } from './ordinal-range.js';
@@ -8,9 +8,6 @@ import type { TrailCheckpoint, TrailProofs } from './trail-proofs.port.js';
 
 /** A checkpoint follows an entry within this time. */
 const RETRY_SECONDS = 10;
-
-const toBase64 = (values: Readonly<Record<string, Buffer>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(values).map(([pointer, value]) => [pointer, value.toString('base64')]));
 
 /** Renders the entries of one export with what proves that a signed checkpoint contains them. */
 export class ProvedEntries {
@@ -50,12 +47,10 @@ export class ProvedEntries {
     const indexes = opened.map(({ index }) => index);
     const proofs = await this.proofs.prove(this.log.organization, indexes, this.checkpoint);
     return opened
-      .map(({ index, entry, salt, commitments, salts }, n) => ({
-        index,
-        entry,
-        salt: salt.toString('base64'),
-        commitments: toBase64(commitments),
-        salts: toBase64(salts),
+      .map((one, n) => ({
+        index: one.index,
+        entry: one.entry,
+        ...renderOpening(one),
         proof: (proofs[n] ?? []).map((hash) => hash.toString('base64')),
       }))
       .map((line) => `${JSON.stringify(line)}\n`)
