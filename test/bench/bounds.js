@@ -41,16 +41,26 @@ const openFastify = async (subject, cases, folder) => {
   };
 };
 
+/** Adds the bounds of reads and writes by the share of writes. */
+const mix = (reads, writes, share) => ({
+  rate: 1 / ((1 - share) / reads.rate + share / writes.rate),
+  cpu: (1 - share) * reads.cpu + share * writes.cpu,
+});
+
 export const openBounds = async (subject, cases, folder) => {
   const fastify = await openFastify(subject, cases, folder);
   const pgbench = await openPgbench(await subject.product.databaseUrl());
+  const runStatement = async (bound, connections, seconds) => {
+    const before = await subject.product.cpuWhenQuiet();
+    const rate = await pgbench.run(bound, connections, seconds);
+    const after = await subject.product.cpuWhenQuiet();
+    return { rate, cpu: (after.postgres - before.postgres) / (rate * seconds) };
+  };
   return {
-    run: async ({ name, isWrite, bound }, connections, seconds) => {
-      if (!isWrite) return fastify.run(name, connections, seconds);
-      const before = await subject.product.cpuWhenQuiet();
-      const rate = await pgbench.run(bound, connections, seconds);
-      const after = await subject.product.cpuWhenQuiet();
-      return { rate, cpu: (after.postgres - before.postgres) / (rate * seconds) };
+    run: async ({ name, writes, bound }, connections, seconds) => {
+      if (writes === 1) return runStatement(bound, connections, seconds);
+      const reads = await fastify.run(name, connections, seconds);
+      return writes === 0 ? reads : mix(reads, await runStatement(bound, connections, seconds), writes);
     },
     close: async () => {
       fastify.close();

@@ -12,7 +12,8 @@ import { median, medians } from './statistics.js';
 import { closeSubject, measure, measureLoneLocks, openSubject } from './subjects.js';
 import { table, verdict } from './table.js';
 
-const GATEWAY_MB = 150;
+/** The whole product without its Postgres: gateway, publisher, projector and jobs. */
+const PROCESS_MB = 200;
 
 /** The budget holds at these numbers of connections. With one, no work can be shared. */
 const BUDGET_CONNECTIONS = [16, 64];
@@ -40,6 +41,8 @@ const HEADER = [
   'ratio (min–max)',
   'budget',
   '',
+  'CPU budget',
+  '',
   'rate/bound',
 ];
 
@@ -48,7 +51,14 @@ const budgetAt = (budget, connections) => (BUDGET_CONNECTIONS.includes(connectio
 const ratiosOf = (measured, bound) => measured.map((each, n) => cpuOf(each) / bound[n].cpu);
 const titleOf = (title, label) => (label === '' ? title : `${title} (${label})`);
 
-const rowOf = ({ title, budget }, connections, measured, bound, label) => {
+/** Compares with the build in the first place, such as that of the last release. */
+const timesFirst = (measured, first) =>
+  spread(
+    measured.map((each, n) => cpuOf(each) / cpuOf(first[n])),
+    2,
+  );
+
+const rowOf = ({ title, budget, cpuBudget }, { connections, measured, first, bound, label }) => {
   const { rate, p50, p99, node, postgres } = medians(measured);
   const ratios = ratiosOf(measured, bound);
   const shares = measured.map((each, n) => each.rate / bound[n].rate);
@@ -65,7 +75,9 @@ const rowOf = ({ title, budget }, connections, measured, bound, label) => {
     digits(medians(bound).cpu, 3),
     spread(ratios, 1),
     ...(budgetAt(budget, connections) === null ? ['', ''] : compareWith(median(ratios), budget)),
+    ...(budgetAt(cpuBudget, connections) === null ? ['', ''] : compareWith(node + postgres, cpuBudget)),
     digits(median(shares), 2),
+    ...(first ? [timesFirst(measured, first)] : []),
   ];
 };
 
@@ -134,9 +146,11 @@ const flatMapResults = (results, subjects, cases, connections, work) => {
 };
 
 const rowsOf = (results, subjects, { cases, connections }) =>
-  flatMapResults(results, subjects, cases, withOne(connections), ({ one, count, measured, label }) => [
-    rowOf(one, count, measured, results.get(`${one.name} ${count} bound`), label),
-  ]);
+  flatMapResults(results, subjects, cases, withOne(connections), ({ one, count, measured, label }) => {
+    const first = subjects.length > 1 ? results.get(`${one.name} ${count} ${subjects[0].name}`) : null;
+    const bound = results.get(`${one.name} ${count} bound`);
+    return [rowOf(one, { connections: count, measured, first, bound, label })];
+  });
 
 const writeRowsOf = (results, subjects, { cases, connections }) => {
   const writes = cases.filter(({ isWrite }) => isWrite);
@@ -158,7 +172,7 @@ const figuresOfCase = (results, { one, count, measured, label }) => {
   const add = (metric, values, options) => figure('rest', name, variant, metric, values, options);
   return [
     add('times the bound', ratiosOf(measured, bound), { better: 'lower', budget: budgetAt(one.budget, count) }),
-    add('CPU', measured.map(cpuOf), { unit: 'ms' }),
+    add('CPU', measured.map(cpuOf), { unit: 'ms', better: 'lower', budget: budgetAt(one.cpuBudget, count) }),
     add(
       'CPU of the bound',
       bound.map(({ cpu }) => cpu),
@@ -192,10 +206,10 @@ const figuresOf = (results, subjects, { cases, connections }) => [
   ...subjects.flatMap(({ name, product, memoryAtRest }) => {
     const label = subjects.length > 1 ? name : '';
     const add = (variant, value) =>
-      figure('rest', titleOf('memory of the gateway', label), variant, 'memory', [value], {
+      figure('rest', titleOf('memory of the process', label), variant, 'memory', [value], {
         unit: 'MB',
         better: 'lower',
-        budget: GATEWAY_MB,
+        budget: PROCESS_MB,
       });
     return [add('at rest', memoryAtRest), add('at its peak', peakMemoryOf(product.pid))];
   }),
@@ -204,10 +218,10 @@ const figuresOf = (results, subjects, { cases, connections }) => [
 const memoryRowOf = ({ name, product, memoryAtRest }) => {
   const peak = peakMemoryOf(product.pid);
   return [
-    `process of the gateway (${name})`,
+    `process (${name})`,
     digits(memoryAtRest, 0),
     digits(peak, 0),
-    ...compareWith(Math.max(memoryAtRest, peak), GATEWAY_MB),
+    ...compareWith(Math.max(memoryAtRest, peak), PROCESS_MB),
     digits(memoryOfFamily(product.postmaster), 0),
   ];
 };
@@ -227,7 +241,8 @@ const errorsOf = (results, subjects, { cases, connections }) =>
   );
 
 const print = (results, subjects, plan) => {
-  process.stdout.write(`${table(HEADER, rowsOf(results, subjects, plan))}\n\n`);
+  const header = subjects.length > 1 ? [...HEADER, 'times A (min–max)'] : HEADER;
+  process.stdout.write(`${table(header, rowsOf(results, subjects, plan))}\n\n`);
   const errors = errorsOf(results, subjects, plan);
   if (errors.length > 0) process.stdout.write(`${errors.join('\n')}\n\n`);
   const writes = writeRowsOf(results, subjects, plan);
@@ -236,9 +251,9 @@ const print = (results, subjects, plan) => {
   process.stdout.write(`${table(memory, subjects.map(memoryRowOf))}\n${LEGEND}`);
 };
 
-/** The data of a subject: few workspaces in the lists, and more for requests of single ones. */
+/** The data of a subject: as many workspaces as clients of a large site read at random. */
 const SEEDS = [
-  { prefix: 'bench', workspaces: 200 },
+  { prefix: 'bench', workspaces: 10_000 },
   // With fewer, an unlock can overtake its lock among 64 concurrent requests, and both get status 409.
   { prefix: 'nursery', workspaces: 800 },
 ];

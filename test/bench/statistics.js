@@ -12,3 +12,14 @@ export const percentile = (values, share) => {
 /** Returns the median of each number of several measurements. */
 export const medians = (rows) =>
   Object.fromEntries(Object.keys(rows[0]).map((key) => [key, median(rows.map((row) => row[key]))]));
+
+/** Returns a function like Math.random that gives the same numbers in every run (mulberry32). */
+export const createRandom = (seed) => {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+};

@@ -86,6 +86,8 @@ export const openSubject = async (name, project, folder, seeds, nodeOptions = []
     const nursery = seeds.some(({ prefix }) => prefix === 'nursery') ? NURSERY : ORGANIZATION;
     const writes = await openWriteCounter(product);
     await writes.settle();
+    // Otherwise autovacuum works on the new rows during the measurements, and counts as the writes of an idle server.
+    await queryRows(product, 'vacuum (freeze, analyze)');
     await product.cpuWhenQuiet();
     await writes.measureIdle();
     const memoryAtRest = memoryOf(product.pid);
@@ -141,7 +143,8 @@ export const send = async (subject, one, connections, seconds) => {
     ...(await prepareLines(subject, one)),
     url: product.url,
     token: tokenOf(subject, one),
-    mode: one.isWrite ? one.name : 'read',
+    ids: subject.lines,
+    mode: one.mode,
     connections,
     seconds,
     organization: one.name === 'create' ? nursery : organization,
@@ -149,8 +152,10 @@ export const send = async (subject, one, connections, seconds) => {
   });
 };
 
+const CLEAN_UP_OF_CASE = { lock: 'lock', contended: 'lock', mixed: 'lock', tag: 'tag' };
+
 /** Ends what the requests of a case have left open. */
-export const cleanUp = async ({ product }, { name }) => CLEAN_UPS[name === 'contended' ? 'lock' : name]?.(product);
+export const cleanUp = async ({ product }, { name }) => CLEAN_UPS[CLEAN_UP_OF_CASE[name]]?.(product);
 
 /** Returns one run of requests: its rate, latencies and errors, and the cost of one request. */
 export const measure = async (subject, one, connections, seconds) => {

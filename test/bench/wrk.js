@@ -6,14 +6,27 @@ let runs = 0;
 
 /**
  * One run of wrk: requests, seconds, p50 and p99 in ms, responses with an unexpected status (`refused`), and requests
- * without a response (`failed`). `lines` is a file with a path or an id in each line; `count` is their number.
+ * without a response (`failed`). `lines` is a file with a path or an id in each line, and `ids` one with ids; `count` is
+ * the number of ids that writes in turns can use.
  */
-export const wrk = async ({ url, token, mode, connections, seconds, lines, count, organization, project = '' }) => {
+export const wrk = async ({
+  url,
+  token,
+  mode,
+  connections,
+  seconds,
+  lines,
+  ids,
+  count,
+  organization,
+  project = '',
+}) => {
   runs += 1;
   const env = {
     MODE: mode,
     TOKEN: token,
     LINES: lines,
+    IDS: ids ?? lines,
     ORGANIZATION: organization,
     PROJECT: project,
     RUN: `${Date.now().toString(36)}-${runs}`,

@@ -1,16 +1,23 @@
 -- The requests of wrk, by MODE. It needs one thread (-t1), because all counters are in one Lua state.
--- MODE = read | lock | contended | patch | tag | bind | create; TOKEN, LINES (a file with a path in each line for read,
--- an id for the others), ORGANIZATION (create), PROJECT (bind), RUN (unique), GAP (lock, tag)
+-- MODE = read | random | mixed | lock | contended | patch | tag | bind | create; TOKEN, LINES (a file with a path in each line for reads,
+-- an id for the others), IDS (mixed: an id in each line), ORGANIZATION (create), PROJECT (bind), RUN (unique), GAP (lock, tag)
 local mode, organization, run = os.getenv("MODE"), os.getenv("ORGANIZATION"), os.getenv("RUN")
 local gap = tonumber(os.getenv("GAP") or "0")
 local media = "application/vnd.api+json"
 local headers = { ["Authorization"] = "Bearer " .. os.getenv("TOKEN"), ["Content-Type"] = media, ["Accept"] = media }
-if mode == "read" then headers["Accept"] = "*/*" end
+if mode == "read" or mode == "random" then headers["Accept"] = "*/*" end
 local workspaces = "/api/v2/organizations/" .. organization .. "/workspaces"
 
-local lines = {}
-for line in io.lines(os.getenv("LINES")) do lines[#lines + 1] = line end
+local function readLines(file)
+  local lines = {}
+  for line in io.lines(file) do lines[#lines + 1] = line end
+  return lines
+end
+local lines = readLines(os.getenv("LINES"))
+local ids = mode == "mixed" and readLines(os.getenv("IDS")) or lines
 local function line(n) return lines[n % #lines + 1] end
+local function id(n) return ids[n % #ids + 1] end
+math.randomseed(os.time())
 
 local sent, opened, closed = 0, 0, 0
 
@@ -20,10 +27,10 @@ local function inTurns(first, second)
   return function()
     if opened - closed <= gap then
       opened = opened + 1
-      return first(line(opened))
+      return first(id(opened))
     end
     closed = closed + 1
-    return second(line(closed))
+    return second(id(closed))
   end
 end
 
@@ -36,15 +43,29 @@ local function changeTag(method)
   end
 end
 
+local function getAny() return wrk.format("GET", lines[math.random(#lines)], headers) end
+local lockInTurns = inTurns(lock, unlock)
+local function patch(id)
+  local attributes = '{"description":"bench ' .. run .. " " .. sent .. '"}'
+  return wrk.format("PATCH", "/api/v2/workspaces/" .. id, headers, '{"data":{"type":"workspaces","attributes":' .. attributes .. "}}")
+end
+-- Half of the writes are locks and unlocks, the others change any workspace.
+local function writeAny()
+  if math.random(2) == 1 then return lockInTurns() end
+  return patch(ids[math.random(#ids)])
+end
+
 local send = {
+  random = getAny,
+  mixed = function()
+    if math.random(10) == 1 then return writeAny() end
+    return getAny()
+  end,
   read = function() return wrk.format("GET", line(sent), headers) end,
   lock = inTurns(lock, unlock),
   contended = function() return (sent % 2 == 0 and lock or unlock)(lines[1]) end,
   tag = inTurns(changeTag("POST"), changeTag("DELETE")),
-  patch = function()
-    local attributes = '{"description":"bench ' .. run .. " " .. sent .. '"}'
-    return wrk.format("PATCH", "/api/v2/workspaces/" .. line(sent), headers, '{"data":{"type":"workspaces","attributes":' .. attributes .. "}}")
-  end,
+  patch = function() return patch(line(sent)) end,
   bind = function()
     local attributes = '{"key":"cost-center","value":"' .. run .. " " .. sent .. '"}'
     local path = "/api/v2/projects/" .. os.getenv("PROJECT") .. "/tag-bindings"
