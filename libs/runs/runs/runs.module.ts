@@ -43,7 +43,7 @@ import { ErroredStateLinks } from './errored-states/errored-states.links.js';
 import { ErroredStates } from './errored-states/errored-states.service.js';
 import { ErroredStatesController } from './errored-states/errored-states.controller.js';
 import { jobValues } from './jobs/job-values.projection.js';
-import { JOB_VALUES_PURPOSE, JobValuesStore } from './jobs/job-values.service.js';
+import { JOB_VALUES_PURPOSE, JobValuesStore } from './job-values/job-values.service.js';
 import { RunIdentityTokens } from './identity-tokens/run-identity-tokens.service.js';
 import { RunIdentityTokensController } from './identity-tokens/run-identity-tokens.controller.js';
 import { RunJobRenderer } from './jobs/run-jobs.renderer.js';
@@ -191,9 +191,8 @@ const provideLinks = ({ encryptionKeys, publicUrl }: RunsOptions): readonly Prov
 const provideJobs = ({ encryptionKeys, planFileLimit, publicUrl }: RunsOptions): readonly Provider[] => [
   {
     provide: JobValuesStore,
-    useFactory: (database: Database, vault: Vault, variables: RunVariables) =>
-      new JobValuesStore({ database, encryptionKeys, vault, variables }),
-    inject: [Database, Vault, RunVariables],
+    useFactory: (database: Database, vault: Vault) => new JobValuesStore({ database, encryptionKeys, vault }),
+    inject: [Database, Vault],
   },
   {
     provide: RunJobRenderer,

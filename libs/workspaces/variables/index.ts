@@ -1,6 +1,2 @@
 export { VariablesModule, variablesDefinition } from './variables.module.js';
-export {
-  listCandidatesForRun,
-  selectBytesForRun,
-  type RunVariableCandidate,
-} from './variables/variables-of-runs.queries.js';
+export { selectCandidatesForRun, type RunVariableCandidates } from './variables/variables-of-runs.queries.js';

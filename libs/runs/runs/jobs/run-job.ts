@@ -1,52 +1,4 @@
-import { resolveEffectiveVariables, type VariableCandidate } from '#workspaces/variables/rules';
-
-/** A variable of terraform. The value is an HCL expression if `hcl` is true, else a text. */
-type TerraformValue = {
-  readonly key: string;
-  readonly value: string;
-  readonly hcl: boolean;
-  readonly sensitive: boolean;
-};
-
-type EnvironmentValue = Omit<TerraformValue, 'hcl'>;
-
-/** The values that people have set for a run. */
-export type JobValues = {
-  readonly variables: readonly TerraformValue[];
-  readonly environment: readonly EnvironmentValue[];
-};
-
-/** The bytes of all values that may apply to a run. The server and the executor keep them in memory. */
-export const MAX_JOB_VALUE_BYTES = 16 * 1_024 * 1_024;
-
-/** A variable that may apply to a run. `readValue` decrypts the value. */
-type JobCandidate = VariableCandidate &
-  Pick<TerraformValue, 'hcl' | 'sensitive'> & { readonly readValue: () => string };
-
-/** Returns the value of each key: of the run itself, of its workspace or of a set. */
-export const resolveJobValues = (
-  candidates: readonly JobCandidate[],
-  ofRun: readonly { readonly key: string; readonly value: string }[],
-): JobValues => {
-  // Values of a run are HCL expressions.
-  const ofRunItself = ofRun.map(({ key, value }): JobCandidate => ({
-    key,
-    category: 'terraform',
-    hcl: true,
-    sensitive: false,
-    source: 'run',
-    readValue: () => value,
-  }));
-  const effective = resolveEffectiveVariables([...ofRunItself, ...candidates]);
-  return {
-    variables: effective
-      .filter(({ category }) => category === 'terraform')
-      .map(({ key, hcl, sensitive, readValue }) => ({ key, value: readValue(), hcl, sensitive })),
-    environment: effective
-      .filter(({ category }) => category === 'env')
-      .map(({ key, sensitive, readValue }) => ({ key, value: readValue(), sensitive })),
-  };
-};
+import type { EnvironmentValue } from '../job-values/job-values.js';
 
 /** What the environment says about the run. */
 type RunNames = {
@@ -82,14 +34,14 @@ const describeRun = (names: RunNames): Readonly<Record<string, string>> => {
   return { ...environment, ...Object.fromEntries(inputs), TFE_RUN_ID: names.run };
 };
 
-/** Returns the environment of a run: what people have set, and what describes the run, which nobody can replace. */
+/** Returns the environment of a run: its variables, and what describes the run, which no variable can replace. */
 export const buildJobEnvironment = (
-  ofPeople: readonly EnvironmentValue[],
+  variables: readonly EnvironmentValue[],
   names: RunNames,
 ): readonly EnvironmentValue[] => {
-  const ofServer = describeRun(names);
+  const description = describeRun(names);
   return [
-    ...ofPeople.filter(({ key }) => !Object.hasOwn(ofServer, key)),
-    ...Object.entries(ofServer).map(([key, value]) => ({ key, value, sensitive: false })),
+    ...variables.filter(({ key }) => !Object.hasOwn(description, key)),
+    ...Object.entries(description).map(([key, value]) => ({ key, value, sensitive: false })),
   ];
 };

@@ -14,6 +14,7 @@ import {
   makeToolVersion,
   makeWorkspace,
   reportBody,
+  runBody,
   resource,
 } from '../../../../test/support/seeds.js';
 import type { ApiTestClient, TestServer } from '../../../../test/support/server.js';
@@ -202,21 +203,56 @@ describe('the job of a plan', () => {
     expectStatus(await act(run, 'cancel'), 202);
   });
 
-  it('is refused if the values of all variables are too large, and the run stays as it is', async () => {
+  it('has the values of the creation of the run, although somebody changes and deletes variables before the plan starts', async () => {
     const workspace = await aWorkspace();
+    const path = `/api/v2/workspaces/${workspace}/vars`;
+    const changed = await makeVariable(server, path, { key: 'changed', value: 'at-creation', sensitive: true });
+    const deleted = await makeVariable(server, path, { key: 'deleted', value: 'at-creation' });
+    const run = await makeRun(server, workspace);
+    expectStatus(await server.patch(`${path}/${changed.id}`, patchVariableBody({ value: 'later' })), 200);
+    expectStatus(await server.delete(`${path}/${deleted.id}`), 204);
+    await makeVariable(server, path, { key: 'new', value: 'later' });
+    await claim();
+    expect((await jobOf(run)).variables).toEqual([
+      { key: 'changed', value: 'at-creation', hcl: false, sensitive: true },
+      { key: 'deleted', value: 'at-creation', hcl: false, sensitive: false },
+    ]);
+  });
+
+  it('has the present values if an earlier release created the run', async () => {
+    const workspace = await aWorkspace();
+    const path = `/api/v2/workspaces/${workspace}/vars`;
+    const { id } = await makeVariable(server, path, { key: 'a', value: 'at-creation' });
+    const run = await makeRun(server, workspace, { variables: [{ key: 'b', value: '"run"' }] });
+    await server.database.rows(sql`delete from runs.job_values where run = ${run}`);
+    expectStatus(await server.patch(`${path}/${id}`, patchVariableBody({ value: 'at-plan' })), 200);
+    await claim();
+    const { variables } = await jobOf(run);
+    expect(variables).toMatchObject([
+      { key: 'b', value: '"run"' },
+      { key: 'a', value: 'at-plan' },
+    ]);
+    expect((await jobOf(run)).variables).toEqual(variables);
+  });
+});
+
+describe('a workspace with too many bytes of variables', () => {
+  it('cannot create a run', async () => {
+    const workspace = await aWorkspace();
+    await makeConfigurationVersion(server, workspace);
     const large = 'x'.repeat(256 * 1024);
     for (let n = 0; n < 65; n += 1) {
       const variable = { key: `v${n}`, value: large, sensitive: true };
       await makeVariable(server, `/api/v2/workspaces/${workspace}/vars`, variable);
     }
-    const run = await aClaimedRun(workspace);
-    expect(getDetail(expectStatus(await readJob(run), 422))).toMatch(/bytes in all: a run can use at most 16 MiB$/);
-    expect(await countReads(run)).toBe(0);
+    const refused = expectStatus(await server.post('/api/v2/runs', runBody(workspace)), 422);
+    expect(getDetail(refused)).toMatch(/bytes in all: a run can use at most 16 MiB$/);
+    expect(expectStatus(await server.get(`/api/v2/workspaces/${workspace}/runs`), 200).body.data).toEqual([]);
   });
 });
 
 describe('the job of an apply', () => {
-  it('has the values of the plan, and nothing is kept after the run', async () => {
+  it('has the values of the creation of the run, and nothing is kept after the run', async () => {
     const workspace = await aWorkspace();
     const path = `/api/v2/workspaces/${workspace}/vars`;
     const { id } = await makeVariable(server, path, { key: 'a', value: 'at-plan', sensitive: true });

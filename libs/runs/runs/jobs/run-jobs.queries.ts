@@ -4,11 +4,12 @@ import type { Database } from '#platform/postgres';
 import { requireCurrentAccess, type Actor, type PermissionScope } from '#api/access';
 import { selectStoredAttributes } from '#api/json-api';
 import { selectEncryptedSecret } from '#storage/vault';
-import { selectBytesForRun } from '#workspaces/variables';
+import type { RunVariableCandidates } from '#workspaces/variables';
 import { selectToolVersion, type ToolVersionSettings } from '#workspaces/workspaces';
 import { selectFence } from '../logs/run-logs.queries.js';
 import { RUN_OPTIONS, type RunOptions } from '../runs/run-options.js';
 import { canExecute, RUN_JOINS } from '../runs/runs.queries.js';
+import { selectJobValueCandidates } from '../job-values/job-values.service.js';
 
 /** A run with everything that an executor needs for a phase of it, besides the variables of its workspace. */
 export type RunForJob = PermissionScope & {
@@ -34,8 +35,8 @@ export type RunForJob = PermissionScope & {
   readonly encryptedVariables: string | null;
   /** What administrators of the site say about the version of the run; null if nothing. */
   readonly toolVersion: ToolVersionSettings | null;
-  /** Bytes of the variables of the workspace and of the sets that apply to it. */
-  readonly variableBytes: number;
+  /** The variables of a run whose values are not stored, because an earlier release created it; null for others. */
+  readonly presentVariables: RunVariableCandidates | null;
 };
 
 const selectVersion = (stream: string): Sql =>
@@ -54,7 +55,8 @@ export const loadRunForJob = async (database: Database, actor: Actor, id: string
            ${selectEncryptedSecret(sql.raw('w.ssh_key'))} as "encryptedSshKey",
            ${selectEncryptedSecret(sql.raw('r.id'))} as "encryptedVariables",
            ${selectToolVersion(sql.raw(`r.options ->> 'terraformVersion'`))} as "toolVersion",
-           ${selectBytesForRun(sql.raw('r.workspace'))} as "variableBytes"
+           case when not exists (select 1 from runs.job_values v where v.run = r.id)
+                then ${selectJobValueCandidates(sql.raw('r.workspace'))} end as "presentVariables"
       from runs r ${RUN_JOINS} where r.id = ${id} and ${canExecute(actor.id)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   return row;

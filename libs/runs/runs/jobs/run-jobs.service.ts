@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Clock, Ids, unprocessable } from '#platform/kernel';
+import { Clock, Ids } from '#platform/kernel';
 import { decideWrite, EventStore, expectVersion } from '#storage/event-store';
 import { createEventContext, requirePermission, type Actor } from '#api/access';
 import { Vault } from '#storage/vault';
 import { prepareRunToken } from '../runs/issue-run-token.operation.js';
 import { run } from '../runs/run.js';
 import type { PhaseName } from '../runs/phases.js';
-import { JobValuesStore } from './job-values.service.js';
-import { MAX_JOB_VALUE_BYTES, type JobValues } from './run-job.js';
+import { RunVariables } from '../runs/runs.variables.js';
+import { JobValuesStore } from '../job-values/job-values.service.js';
+import type { JobValues } from '../job-values/job-values.js';
 import { loadRunForJob, type RunForJob } from './run-jobs.queries.js';
 
 /** Everything that an executor needs for a phase of a run. It contains secrets. */
@@ -24,15 +25,6 @@ export type RunJob = {
 
 /** The log has no nonce: with it and a token of the pool, readers of the log could read the job again. */
 const hashNonce = (nonce: string): string => createHash('sha256').update(nonce).digest('base64url');
-
-const requireFittingValues = ({ variableBytes }: RunForJob): void => {
-  if (variableBytes <= MAX_JOB_VALUE_BYTES) return;
-  const most = `${MAX_JOB_VALUE_BYTES / 1_024 / 1_024} MiB`;
-  throw unprocessable(
-    `The variables of the workspace and of the variable sets that apply to it have ${variableBytes} bytes in all: ` +
-      `a run can use at most ${most}`,
-  );
-};
 
 type JobRequest = {
   readonly id: string;
@@ -51,6 +43,7 @@ export class RunJobs {
     private readonly clock: Clock,
     private readonly vault: Vault,
     private readonly values: JobValuesStore,
+    private readonly variables: RunVariables,
   ) {}
 
   /**
@@ -67,11 +60,11 @@ export class RunJobs {
     const loaded = await this.store.restore(id, run, row.snapshot);
     const command = { type: 'ReadJob', data: { fence, nonceHash: hashNonce(nonce) } } as const;
     const write = decideWrite(run, loaded, row.organization, command);
-    requireFittingValues(row);
     const phase = loaded.state.status === 'applying' ? 'apply' : 'plan';
-    const isStart = phase === 'plan' && write.events.length > 0;
-    const stored = isStart ? null : await this.values.find(id);
-    const values = stored ?? (await this.values.read(row));
+    const { presentVariables } = row;
+    const values = presentVariables
+      ? this.values.resolve(presentVariables, this.variables.of(row))
+      : await this.values.read(id);
     const token = prepareRunToken({ ids: this.ids, clock: this.clock }, row.organization, id, actor);
     const writes = [
       expectVersion(row.organization, row.organizationVersion),
@@ -79,7 +72,7 @@ export class RunJobs {
       write,
       token.write,
     ];
-    const statements = [...(stored ? [] : [this.values.store(row, values)]), ...token.statements];
+    const statements = [...(presentVariables ? [this.values.store(row, values)] : []), ...token.statements];
     const { rows } = await this.store.append(writes, createEventContext(actor), statements);
     return { run: row, phase, fence, values, sshKey: this.decryptSshKey(row), token: token.issued(rows).secret };
   }

@@ -2,6 +2,7 @@ import { unprocessable, type DataOf, type Ids } from '#platform/kernel';
 import { decideWrite, expectVersion, getFirstRow, newStream, type EventStore } from '#storage/event-store';
 import { createEventContext, requirePermission, can, toActingPrincipal, type Actor } from '#api/access';
 import { loadWorkspaceLock, type ToolReleases } from '#workspaces/workspaces';
+import type { JobValuesStore } from '../job-values/job-values.service.js';
 import { DEFAULT_OPTIONS } from './run-options.js';
 import { needsWorkspaceLock, waitsForWorkspace } from './run-state.js';
 import { run, type RunCommand } from './run.js';
@@ -20,6 +21,7 @@ type RunCreationDependencies = {
   readonly store: EventStore;
   readonly ids: Ids;
   readonly variables: RunVariables;
+  readonly values: JobValuesStore;
   readonly releases: ToolReleases;
 };
 
@@ -91,16 +93,17 @@ const requireUsableConfiguration = (
 
 /** Creates a run. Starts it in the same append if its workspace is free. */
 export const createRun = (
-  { store, ids, variables, releases }: RunCreationDependencies,
+  { store, ids, variables, values, releases }: RunCreationDependencies,
   { newRun, actor }: RunOperations['CreateRun']['input'],
 ): Promise<RunRow> => {
   const id = ids.next('run');
   return store.retryOnConflict(async () => {
     const row = await loadWorkspaceForNewRun(store.database, actor, newRun.workspace, newRun.configurationVersion);
-    const { organization } = row;
+    const { organization, workspace } = row;
     const configuration = requireUsableConfiguration(row, newRun.configurationVersion, actor);
     const data = toCreateRun(newRun, row, configuration, actor, releases);
-    const lock = await loadWorkspaceLock(store, row.workspace, organization, row.workspaceSnapshot);
+    const lock = await loadWorkspaceLock(store, workspace, organization, row.workspaceSnapshot);
+    const stored = values.store({ id, workspace, organization }, values.resolve(row.variables, newRun.variables));
     const starts = !waitsForWorkspace(data.options) || (lock.holder === null && !row.isQueued);
     const commands: RunCommand[] = [
       { type: 'CreateRun', data },
@@ -115,8 +118,12 @@ export const createRun = (
       write,
     ];
     // The row contains the variables, so the statement that reads it comes last.
-    const read = [...variables.encryptForRun(id, organization, newRun.variables), selectRunById(id, actor)];
-    const { rows } = await store.append(writes, createEventContext(actor), read);
+    const statements = [
+      stored,
+      ...variables.encryptForRun(id, organization, newRun.variables),
+      selectRunById(id, actor),
+    ];
+    const { rows } = await store.append(writes, createEventContext(actor), statements);
     return getFirstRow<RunRow>(rows.slice(-1));
   });
 };

@@ -3,6 +3,7 @@ import { Clock, Ids, KeyedMutex } from '#platform/kernel';
 import { AggregateHandler, EventStore, type OperationTable } from '#storage/event-store';
 import { toActingPrincipal } from '#api/access';
 import { ToolReleases } from '#workspaces/workspaces';
+import { JobValuesStore } from '../job-values/job-values.service.js';
 import { claimRun } from './claim-run.operation.js';
 import { commentRun } from './comment-run.operation.js';
 import { issueRunToken } from './issue-run-token.operation.js';
@@ -49,6 +50,7 @@ export class RunsHandler extends AggregateHandler<RunOperations> {
     readonly ids: Ids;
     readonly clock: Clock;
     readonly variables: RunVariables;
+    readonly values: JobValuesStore;
     readonly releases: ToolReleases;
     readonly siteRunLimit: SiteRunLimit;
   };
@@ -59,10 +61,11 @@ export class RunsHandler extends AggregateHandler<RunOperations> {
     ids: Ids,
     clock: Clock,
     variables: RunVariables,
+    values: JobValuesStore,
     releases: ToolReleases,
     siteRunLimit: SiteRunLimit,
   ) {
     super();
-    this.dependencies = { store, ids, clock, variables, releases, siteRunLimit };
+    this.dependencies = { store, ids, clock, variables, values, releases, siteRunLimit };
   }
 }

@@ -12,6 +12,7 @@ import {
 import { isPoolUsableBy, USES_SITE_POOLS } from '#organizations/agents';
 import { selectStoredAttributes } from '#api/json-api';
 import { selectEncryptedSecret } from '#storage/vault';
+import type { RunVariableCandidates } from '#workspaces/variables';
 import {
   AGENT_POOL,
   EXECUTION_MODE,
@@ -20,6 +21,7 @@ import {
   type LockSnapshot,
   type SiteRelease,
 } from '#workspaces/workspaces';
+import { selectJobValueCandidates } from '../job-values/job-values.service.js';
 import type { StatusTimestamps } from './phases.js';
 import { RUN_OPTIONS, type RunOptions } from './run-options.js';
 import type { RunStatus } from './run-status.js';
@@ -226,6 +228,7 @@ export type WorkspaceForNewRun = PermissionScope & {
   readonly siteReleases: readonly SiteRelease[];
   /** Whether other runs wait already. */
   readonly isQueued: boolean;
+  readonly variables: RunVariableCandidates;
   /** The requested configuration, else the workspace's current one, else the last upload; null if there is none. */
   readonly configuration: ConfigurationForRun | null;
 };
@@ -256,6 +259,7 @@ export const loadWorkspaceForNewRun = async (
            w.settings ->> 'terraformVersion' as "terraformVersion", ${SELECT_SITE_RELEASES} as "siteReleases",
            exists (select 1 from runs r where r.workspace = w.id and r.queues and r.status = 'pending'
                                           and ${isOpen('r')}) as "isQueued",
+           ${selectJobValueCandidates(sql.raw('w.id'))} as variables,
            ${selectConfiguration(actor, configurationVersion)} as configuration, ${selectRunGrants(actor)} as grants
       from workspaces w join projects p on p.id = w.project join organizations o on o.id = w.organization
      where w.id = ${workspace} and ${requireCurrentAccess(actor)}`);

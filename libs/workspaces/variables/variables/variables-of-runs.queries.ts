@@ -1,25 +1,30 @@
 import { sql, type Sql } from '#platform/kernel';
-import type { Database } from '#platform/postgres';
 import { selectEncryptedBytes, selectEncryptedSecret } from '#storage/vault';
 import { selectCandidates, type EffectiveCandidate } from './variables.queries.js';
 
 /** A variable that may apply to a run. `encrypted` is the value of a sensitive one, for `Vault.decrypt`. */
-export type RunVariableCandidate = Pick<
+type RunVariableCandidate = Pick<
   EffectiveCandidate,
   'id' | 'key' | 'category' | 'value' | 'hcl' | 'sensitive' | 'source'
 > & {
   readonly encrypted: string | null;
 };
 
-/** Returns everything that `resolveEffectiveVariables` needs for a run, with the encrypted values of sensitive variables. */
-export const listCandidatesForRun = (database: Database, workspace: string): Promise<RunVariableCandidate[]> =>
-  database.rows<RunVariableCandidate>(sql`
-    select c.id, c.key, c.category, c.value, c.hcl, c.sensitive, c.source,
-           case when c.sensitive then ${selectEncryptedSecret(sql.raw('c.id'))} end as encrypted
-      from workspaces owner cross join lateral (${selectCandidates('owner')}) c
-     where owner.id = ${workspace} order by c.key, c.category`);
+export type RunVariableCandidates = {
+  /** Bytes of all values. */
+  readonly bytes: number;
+  /** Everything that `resolveEffectiveVariables` needs; null if the values have more bytes than were requested. */
+  readonly candidates: readonly RunVariableCandidate[] | null;
+};
 
-/** Returns an expression for the bytes of all values that `listCandidatesForRun` would return. `workspace`: its id. */
-export const selectBytesForRun = (workspace: Sql): Sql => sql`(
-  select coalesce(sum(coalesce(octet_length(c.value), 0) + coalesce(${selectEncryptedBytes(sql.raw('c.id'))}, 0)), 0)::bigint
-    from workspaces owner cross join lateral (${selectCandidates('owner')}) c where owner.id = ${workspace})`;
+/** Returns an expression for `RunVariableCandidates` of a workspace. Postgres reads values only if all of them fit. */
+export const selectCandidatesForRun = (workspace: Sql, maxBytes: number): Sql => sql`(
+  select jsonb_build_object('bytes', total.bytes, 'candidates', case when total.bytes <= ${maxBytes} then coalesce((
+           select jsonb_agg(jsonb_build_object('id', c.id, 'key', c.key, 'category', c.category, 'value', c.value, 'hcl', c.hcl,
+                    'sensitive', c.sensitive, 'source', c.source,
+                    'encrypted', case when c.sensitive then ${selectEncryptedSecret(sql.raw('c.id'))} end)
+                    order by c.key, c.category)
+             from workspaces owner cross join lateral (${selectCandidates('owner')}) c where owner.id = ${workspace}), '[]') end)
+    from (select coalesce(sum(coalesce(octet_length(c.value), 0) + coalesce(${selectEncryptedBytes(sql.raw('c.id'))}, 0)), 0)::bigint
+                   as bytes
+            from workspaces owner cross join lateral (${selectCandidates('owner')}) c where owner.id = ${workspace}) total)`;

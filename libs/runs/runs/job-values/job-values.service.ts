@@ -1,0 +1,70 @@
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { Envelope, type EncryptionKeys } from '#platform/encryption';
+import { notFound, sql, unprocessable, type Refusal, type Sql } from '#platform/kernel';
+import type { Database } from '#platform/postgres';
+import type { Vault } from '#storage/vault';
+import { selectCandidatesForRun, type RunVariableCandidates } from '#workspaces/variables';
+import { MAX_JOB_VALUE_BYTES, resolveJobValues, type JobValues } from './job-values.js';
+
+/** Part of the key derivation. */
+export const JOB_VALUES_PURPOSE = 'run job values';
+
+type JobValuesOptions = {
+  readonly database: Database;
+  readonly encryptionKeys: EncryptionKeys;
+  readonly vault: Vault;
+};
+
+/** The run whose values are stored. */
+type ValueOwner = { readonly id: string; readonly workspace: string; readonly organization: string };
+
+/** Returns an expression for the variables that may apply to runs of a workspace, for `JobValuesStore.resolve`. */
+export const selectJobValueCandidates = (workspace: Sql): Sql => selectCandidatesForRun(workspace, MAX_JOB_VALUE_BYTES);
+
+const tooManyBytes = (bytes: number): Refusal =>
+  unprocessable(
+    `The variables of the workspace and of the variable sets that apply to it have ${bytes} bytes in all: ` +
+      `a run can use at most ${MAX_JOB_VALUE_BYTES / 1_024 / 1_024} MiB`,
+  );
+
+/**
+ * The variables of runs with all values. They are read when a run is created, and stored until it ends, so that later changes
+ * concern only later runs.
+ */
+export class JobValuesStore {
+  private readonly envelope: Envelope;
+
+  constructor(private readonly options: JobValuesOptions) {
+    this.envelope = new Envelope(options.encryptionKeys, JOB_VALUES_PURPOSE);
+  }
+
+  /** Returns the value of each variable, decrypted. Refuses more values than a run can use. */
+  resolve(
+    { bytes, candidates }: RunVariableCandidates,
+    runVariables: Parameters<typeof resolveJobValues>[1],
+  ): JobValues {
+    if (candidates === null) throw tooManyBytes(bytes);
+    const { vault } = this.options;
+    const readable = candidates.map(({ id, value, encrypted, ...rest }) => ({
+      ...rest,
+      readValue: () => (encrypted === null ? (value ?? '') : vault.decrypt(id, encrypted)),
+    }));
+    return resolveJobValues(readable, runVariables);
+  }
+
+  /** Returns the values that are stored for a run. Throws not-found if the run has ended meanwhile. */
+  async read(run: string): Promise<JobValues> {
+    const row = await this.options.database.row<{ readonly content: Buffer }>(
+      sql`select content from runs.job_values where run = ${run}`,
+    );
+    if (!row) throw notFound();
+    return JSON.parse(zstdDecompressSync(this.envelope.open(run, row.content)).toString()) as JobValues;
+  }
+
+  store({ id, workspace, organization }: ValueOwner, values: JobValues): Sql {
+    const content = this.envelope.encrypt(id, zstdCompressSync(Buffer.from(JSON.stringify(values))));
+    return sql`insert into runs.job_values (run, workspace, organization, content)
+               values (${id}, ${workspace}, ${organization}, ${content})
+               on conflict (run) do update set content = excluded.content`;
+  }
+}
