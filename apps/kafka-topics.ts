@@ -8,6 +8,7 @@ import {
   type NamedTopic,
   type TopicDifference,
 } from '#storage/message-log';
+import { CHECKPOINTS_TOPIC } from '#activity/audit-trail-log';
 import { FACTS_TOPIC } from '#activity/facts';
 import { StartupError } from '#platform/host';
 import type { KafkaSettings, Settings } from '#platform/settings';
@@ -26,13 +27,16 @@ export const requireKafka = ({ kafka }: Settings): KafkaSettings => {
 export const listPublishers = ({ kafka }: Settings): readonly { readonly name: string }[] =>
   kafka ? [{ name: 'publisher' }, { name: STATE_TOPICS }] : [];
 
-/** Returns the topics that the publisher writes and reads. The self-hosted edition records no facts. */
+/** Returns the topics that the publisher writes and reads. The self-hosted edition has no audit trail. */
 export const listSiteTopics = ({ edition }: Settings, prefix: string): readonly NamedTopic[] => {
   const facts = toTopicName({ topic: FACTS_TOPIC }, prefix);
-  const inbound = edition === 'self-hosted' ? [] : [facts, `${facts}.rejected`];
+  const isTrailed = edition !== 'self-hosted';
+  const checkpoints = isTrailed ? [toTopicName({ topic: CHECKPOINTS_TOPIC }, prefix)] : [];
+  const inbound = isTrailed ? [facts, `${facts}.rejected`] : [];
   return [
     ...listTopics(eventRegistry, prefix).map((name) => ({ name, use: 'log' as const })),
     ...listStateTopics(publishedResources, prefix).map((name) => ({ name, use: 'state' as const })),
+    ...checkpoints.map((name) => ({ name, use: 'log' as const })),
     ...inbound.map((name) => ({ name, use: 'inbound' as const })),
   ];
 };

@@ -1,5 +1,6 @@
 import { permissions } from '#api/access';
 import type { AddedMembers, AnyEventKind } from '#platform/kernel';
+import { checkpointsChannel } from '#activity/audit-trail-log';
 import { factsChannel, factSchemas, formatRowName, OWN_RESOURCE_TYPES, CATALOGUE_ROWS } from '#activity/facts';
 import { publishedResources } from '../../apps/published-resources.js';
 import { toStateType } from '#api/state-topics';
@@ -134,16 +135,22 @@ const describeTopics = () => {
     type: toStateType(resource),
     description: resource.description,
   }));
-  return buildAsyncApiDocument(eventRegistry, PREFIX, [factsChannel], states);
+  return buildAsyncApiDocument(eventRegistry, PREFIX, [factsChannel], states, [checkpointsChannel]);
 };
 
 /** Renders the headers of all messages, as the AsyncAPI document describes them. */
-const headerTable = (schema: 'CloudEventHeaders' | 'StateHeaders'): string => {
-  const { required, properties } = describeTopics().components.schemas[schema] as unknown as {
-    required: readonly string[];
-    properties: Readonly<Record<string, { description?: string; const?: string; enum?: readonly string[] }>>;
-  };
-  return table(
+const headerTable = (schema: 'CloudEventHeaders' | 'StateHeaders'): string =>
+  tableOfHeaders(describeTopics().components.schemas[schema] as HeaderSchema);
+
+type HeaderSchema = {
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<
+    Record<string, { readonly description?: string; readonly const?: string; readonly enum?: readonly string[] }>
+  >;
+};
+
+const tableOfHeaders = ({ required = [], properties = {} }: HeaderSchema): string =>
+  table(
     ['Header', 'Always there', 'Meaning'],
     Object.entries(properties).map(([name, { description, const: only, enum: values = only ? [only] : [] }]) => [
       code(name),
@@ -151,7 +158,6 @@ const headerTable = (schema: 'CloudEventHeaders' | 'StateHeaders'): string => {
       [description, values.map(code).join(', ')].filter(Boolean).join(' '),
     ]),
   );
-};
 
 const CONSUMER = `
 import kafkajs from 'kafkajs';
@@ -228,6 +234,27 @@ const stateTopicsSection = (): readonly string[] => [
   '',
 ];
 
+const checkpointsSection = (): readonly string[] => [
+  '## Checkpoints of audit trails',
+  '',
+  `${checkpointsChannel.description} The topic is ${code(toTopicName(checkpointsChannel, PREFIX))}. Its messages are`,
+  'kept as long as events, and are published again after a restore. The key is the id of the organization, or `site` for the log of the site.',
+  '',
+  tableOfHeaders(checkpointsChannel.headers as HeaderSchema),
+  '',
+  'The value is JSON:',
+  '',
+  table(
+    ['Member', 'Meaning'],
+    Object.entries(
+      checkpointsChannel.payload['properties'] as Readonly<Record<string, { readonly description: string }>>,
+    ).map(([name, { description }]) => [code(name), description]),
+  ),
+  '',
+  '[Consume events](../how-to/consume-events.md#checkpoints-of-audit-trails) shows how to verify them.',
+  '',
+];
+
 const addedMembers = ({ to, add }: AddedMembers): string =>
   Object.entries(add)
     .map(([name, value]) => code(`${to === undefined ? '' : `${to}.`}${name}: ${JSON.stringify(value)}`))
@@ -291,6 +318,7 @@ const eventsPage = (): string =>
     '```',
     '',
     ...stateTopicsSection(),
+    ...checkpointsSection(),
     ...eventTables(),
     ...earlierVersionsSection(),
   ].join('\n');

@@ -12,9 +12,9 @@ let kafka: TestKafka;
 let product: Product;
 let admin: Admin;
 
-/** Topics of the log, state topics, the one of facts, and the one of rejected facts. */
+/** Topics of the log, state topics, the one of checkpoints, the one of facts, and the one of rejected facts. */
 const TOPICS =
-  listTopics(eventRegistry, 'cadastre').length + listStateTopics(publishedResources, 'cadastre').length + 2;
+  listTopics(eventRegistry, 'cadastre').length + listStateTopics(publishedResources, 'cadastre').length + 3;
 
 beforeAll(async () => {
   kafka = await startKafka();

@@ -68,6 +68,7 @@ export const auditTrailLogDefinition: ModuleDefinition = {
       organizationExport: { without: 'the log of a site stays there' },
     },
     { table: 'audit_trail.witnesses', backup: 'empty', because: 'witnesses say what they have cosigned' },
+    { table: 'audit_trail.sent_checkpoints', backup: 'empty', because: 'all restored checkpoints are sent again' },
     { table: 'audit_trail.unsigned_logs', backup: 'empty', because: 'the restored leaves fill it' },
   ],
 };

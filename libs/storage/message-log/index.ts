@@ -1,4 +1,9 @@
-export { buildAsyncApiDocument, type InboundChannel, type StateChannelMessage } from './schemas/async-api.js';
+export {
+  buildAsyncApiDocument,
+  type InboundChannel,
+  type OutboundChannel,
+  type StateChannelMessage,
+} from './schemas/async-api.js';
 export {
   toCloudEventType,
   toKafkaMessage,

@@ -84,6 +84,12 @@ export type InboundChannel = {
   readonly payload: JsonSchema;
 };
 
+/** A topic that Cadastre writes and whose messages are no events of the log. */
+export type OutboundChannel = InboundChannel & {
+  /** What the key of a message is. */
+  readonly key: string;
+};
+
 /** A message of a compacted topic: the latest document of a resource, or no value if it does not exist any more. */
 export type StateChannelMessage = {
   readonly topic: string;
@@ -142,18 +148,20 @@ const STATE_HEADERS: JsonSchema = {
 
 /**
  * Returns the AsyncAPI 3.0 document: a channel for each published topic, a message for each event type, and a channel
- * for each topic that Cadastre reads.
+ * for each topic with other messages.
  */
 export const buildAsyncApiDocument = (
   registry: EventRegistry,
   prefix: string,
   inbound: readonly InboundChannel[] = [],
   states: readonly StateChannelMessage[] = [],
+  outbound: readonly OutboundChannel[] = [],
 ) => {
   const payloads = buildEventSchemas(registry);
   const kinds = Object.entries(registry);
   const topics = [...Map.groupBy(kinds, ([, kind]) => kind.topic)];
   const stateTopics = [...Map.groupBy(states, ({ topic }) => topic)];
+  const written = [...[...topics, ...stateTopics].map(([topic]) => topic), ...outbound.map(({ topic }) => topic)];
   return {
     asyncapi: '3.0.0',
     info: INFO,
@@ -161,17 +169,17 @@ export const buildAsyncApiDocument = (
     channels: Object.fromEntries([
       ...topics.map(([topic, members]) => [topic, channel(topic, members, prefix)] as const),
       ...stateTopics.map(([topic, members]) => [topic, stateChannel(topic, members, prefix)] as const),
-      ...inbound.map((one) => [one.topic, inboundChannel(one, prefix)] as const),
+      ...[...outbound, ...inbound].map((one) => [one.topic, describeOtherChannel(one, prefix)] as const),
     ]),
     operations: Object.fromEntries([
-      ...topics.map(([topic]) => [`publish-${topic}`, operation('send', topic)] as const),
-      ...stateTopics.map(([topic]) => [`publish-${topic}`, operation('send', topic)] as const),
+      ...written.map((topic) => [`publish-${topic}`, operation('send', topic)] as const),
       ...inbound.map(({ topic }) => [`receive-${topic}`, operation('receive', topic)] as const),
     ]),
     components: {
       messages: Object.fromEntries([
         ...kinds.map(([type, kind]) => [type, message(type, kind)] as const),
         ...states.map((one) => [toStateName(one), stateMessage(one)] as const),
+        ...outbound.map((one) => [one.type, outboundMessage(one)] as const),
         ...inbound.map((one) => [one.type, inboundMessage(one)] as const),
       ]),
       schemas: {
@@ -191,7 +199,7 @@ const channel = (topic: string, members: readonly (readonly [string, AnyEventKin
 
 const operation = (action: 'send' | 'receive', topic: string) => ({ action, channel: { $ref: `#/channels/${topic}` } });
 
-const inboundChannel = ({ topic, type, description }: InboundChannel, prefix: string) => ({
+const describeOtherChannel = ({ topic, type, description }: InboundChannel, prefix: string) => ({
   address: toTopicName({ topic }, prefix),
   description,
   messages: { [type]: { $ref: `#/components/messages/${type}` } },
@@ -239,6 +247,11 @@ const inboundMessage = ({ type, headers, payload }: InboundChannel) => ({
   contentType: 'application/json',
   headers,
   payload,
+});
+
+const outboundMessage = (one: OutboundChannel) => ({
+  ...inboundMessage(one),
+  bindings: { kafka: { key: { type: 'string', description: one.key }, bindingVersion: '0.5.0' } },
 });
 
 const message = (type: string, { schemaVersion }: AnyEventKind) => ({
