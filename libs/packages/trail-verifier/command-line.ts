@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { openCheckpoint, type OpenedCheckpoint } from './opened-checkpoints.js';
 import { TrailAlteredError, TrailUnreadableError } from './trail-errors.js';
 import { parseVerifierKey, type VerifierKey } from './verifier-keys.js';
+import { parseWitnessPolicy, type WitnessPolicy } from './witness-policy.js';
 
 /** Exit codes of the commands. */
 export const VERIFIER_EXIT_CODES = { verified: 0, altered: 1, usage: 2, unreadable: 3, stopped: 130 } as const;
@@ -70,12 +71,29 @@ const isFileError = (error: unknown): error is Error =>
 export const toPrintable = (text: string): string => text.replaceAll(/\p{Cc}|\p{Bidi_Control}/gu, '?');
 
 /**
- * Returns the verifier keys of `--key`: each is a key, or a file with one key on each line. Throws VerifierUsageError if one
- * is neither.
+ * Returns the verifier keys of `--key`: each is a key, or a file with one key on each line. Adds those of the policy. Throws
+ * VerifierUsageError if one is neither.
  */
-export const readKeys = async (keys: readonly string[]): Promise<readonly VerifierKey[]> => {
-  if (keys.length === 0) throw new VerifierUsageError('--key: name a verifier key or a file with verifier keys');
-  return (await Promise.all(keys.map(readKeysOf))).flat();
+export const readKeys = async (
+  keys: readonly string[],
+  policy: WitnessPolicy | null = null,
+): Promise<readonly VerifierKey[]> => {
+  const logs = policy?.logs ?? [];
+  if (keys.length + logs.length === 0)
+    throw new VerifierUsageError('--key: name a verifier key or a file with verifier keys');
+  const witnesses = policy?.witnesses.map(({ key }) => key) ?? [];
+  return [...(await Promise.all(keys.map(readKeysOf))).flat(), ...parseKeys('--policy', logs), ...witnesses];
+};
+
+/** Returns the policy in a file, or null without a file. Throws VerifierUsageError with the line that is wrong. */
+export const readPolicy = async (file: string | undefined): Promise<WitnessPolicy | null> => {
+  if (file === undefined) return null;
+  const text = await readFile(file, 'utf8');
+  try {
+    return parseWitnessPolicy(text);
+  } catch (error) {
+    throw new VerifierUsageError(`--policy: ${(error as Error).message}`, { cause: error });
+  }
 };
 
 const readKeysOf = async (key: string): Promise<readonly VerifierKey[]> => {
@@ -83,10 +101,14 @@ const readKeysOf = async (key: string): Promise<readonly VerifierKey[]> => {
   const lines = text.split('\n').map((line) => line.trim());
   const texts = lines.filter((line) => line !== '' && !line.startsWith('#'));
   if (texts.length === 0) throw new VerifierUsageError(`--key: ${key} has no verifier keys`);
+  return parseKeys('--key', texts);
+};
+
+const parseKeys = (option: string, texts: readonly string[]): readonly VerifierKey[] => {
   try {
     return texts.map(parseVerifierKey);
   } catch (error) {
-    throw new VerifierUsageError(`--key: ${(error as Error).message}`, { cause: error });
+    throw new VerifierUsageError(`${option}: ${(error as Error).message}`, { cause: error });
   }
 };
 

@@ -22,6 +22,12 @@ const KEY_OPTION: VerifierOption = {
   isRepeatable: true,
 };
 
+const POLICY_OPTION: VerifierOption = {
+  flags: '--policy <file>',
+  description:
+    'witnesses whose cosignatures are required, as C2SP tlog-policy; with --site those of the log of the site',
+};
+
 const TOKEN_HELP = `
 The environment variable ${TOKEN_VARIABLE} has the token for a log at a URL. Without it, requests have no token.
 `;
@@ -42,6 +48,11 @@ export const VERIFIER_COMMANDS: readonly VerifierCommand[] = [
         flags: '--url <prefix>',
         description: 'URL or folder of the log, for an export without proofs or checkpoints far apart',
       },
+      {
+        flags: '--site <prefix>',
+        description: 'URL or folder of the log of the site, which must have the checkpoints and no others of the log',
+      },
+      POLICY_OPTION,
       { flags: '--filtered', description: 'the export has selected entries only: accept entries that are absent' },
     ],
     help: `${TOKEN_HELP}${EXIT_CODES_HELP}`,
@@ -52,6 +63,7 @@ export const VERIFIER_COMMANDS: readonly VerifierCommand[] = [
     argument: { name: 'url', description: 'URL or folder of the log' },
     options: [
       KEY_OPTION,
+      POLICY_OPTION,
       { flags: '--state <folder>', description: 'folder where the checkpoints are kept' },
       { flags: '--interval <time>', description: 'time between two checks, such as 30s or 10m; default: 60s' },
       {

@@ -48,5 +48,6 @@ export {
   parseVerifierKey,
   type VerifierKey,
 } from './verifier-keys.js';
+export { parseWitnessPolicy, type Witness, type WitnessPolicy } from './witness-policy.js';
 export { runVerify, type VerifyOptions } from './verify-command.js';
 export { runWatch, type WatchOptions } from './watch-command.js';

@@ -10,6 +10,10 @@ import type { VerifierKey } from './verifier-keys.js';
 export type LogOptions = {
   readonly keys: readonly VerifierKey[];
   readonly since?: OpenedCheckpoint | null;
+  /** Gets each entry of the bundles, in the order of the log. The tree of all of them is verified after the last one. */
+  readonly onEntry?: (entry: Buffer) => void;
+  /** Gets the root of the tree at each size. Without it, the tree grows by whole tiles, which takes less time. */
+  readonly onRoot?: (size: number, root: Buffer) => void;
 };
 
 export type LogReport = {
@@ -35,10 +39,11 @@ export const readCheckpoint = async (read: LogFileReader, keys: readonly Verifie
  * Verifies a whole log: the signature of its checkpoint, each bundle, each tile, and that it extends the checkpoint that was
  * kept. A log may have deleted bundles of its first entries. Throws TrailAlteredError at the first difference.
  */
-export const verifyLog = async (read: LogFileReader, { keys, since = null }: LogOptions): Promise<LogReport> => {
-  const checkpoint = await readCheckpoint(read, keys);
+export const verifyLog = async (read: LogFileReader, options: LogOptions): Promise<LogReport> => {
+  const { since = null } = options;
+  const checkpoint = await readCheckpoint(read, options.keys);
   if (since) checkSuccession(since, checkpoint);
-  const verifier = new LogVerifier(read, checkpoint, since);
+  const verifier = new LogVerifier(read, checkpoint, options);
   await verifier.verifyEntries();
   return { checkpoint, firstBundled: verifier.firstBundled, since };
 };
@@ -55,7 +60,7 @@ class LogVerifier {
   constructor(
     private readonly read: LogFileReader,
     private readonly checkpoint: OpenedCheckpoint,
-    private readonly since: OpenedCheckpoint | null,
+    private readonly options: LogOptions,
   ) {}
 
   async verifyEntries(): Promise<void> {
@@ -88,12 +93,16 @@ class LogVerifier {
   private async addTile(index: number, { hashes, bundle }: ReadTile): Promise<void> {
     await this.compareBundle(index, hashes, bundle);
     this.compareSince(hashes);
-    if (hashes.length < TILE_WIDTH) {
-      for (const hash of hashes) this.tree.append(hash);
-      return;
+    const { onRoot } = this.options;
+    if (onRoot || hashes.length < TILE_WIDTH) {
+      for (const hash of hashes) {
+        this.tree.append(hash);
+        onRoot?.(this.tree.size, this.tree.computeRoot());
+      }
     }
+    if (hashes.length < TILE_WIDTH) return;
     const root = computeTileRoot(Buffer.concat(hashes));
-    this.tree.append(root, TILE_LEVEL);
+    if (!onRoot) this.tree.append(root, TILE_LEVEL);
     await this.addUpperHash(1, root);
   }
 
@@ -107,9 +116,14 @@ class LogVerifier {
       return;
     }
     this.hasBundles = true;
-    const leafHashes = splitBundle(bundle, path).map(hashLeaf);
+    const entries = splitBundle(bundle, path);
+    const leafHashes = entries.map(hashLeaf);
     const wrong = hashes.findIndex((hash, position) => !leafHashes[position]?.equals(hash));
-    if (wrong === -1) return;
+    if (wrong === -1) {
+      // A complete bundle can stand for a partial one.
+      for (const entry of entries.slice(0, hashes.length)) this.options.onEntry?.(entry);
+      return;
+    }
     if (wrong >= leafHashes.length) throw createRemovedError(start + wrong, start + hashes.length - 1, path);
     if (await this.isTileAltered(index, leafHashes)) {
       throw new TrailAlteredError(
@@ -144,7 +158,8 @@ class LogVerifier {
 
   /** Throws if the checkpoint that was kept ends in this tile, and the log had another root then. */
   private compareSince(hashes: readonly Buffer[]): void {
-    const { since, tree } = this;
+    const { tree } = this;
+    const { since } = this.options;
     if (!since || since.size <= tree.size || since.size > tree.size + hashes.length) return;
     const earlier = tree.clone();
     for (const hash of hashes.slice(0, since.size - tree.size)) earlier.append(hash);

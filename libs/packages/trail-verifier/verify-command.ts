@@ -4,17 +4,20 @@ import {
   describeCheckpoint,
   readCheckpointFile,
   readKeys,
+  readPolicy,
   runReported,
   VerifierUsageError,
   type CommandContext,
 } from './command-line.js';
 import { verifyExport, type ExportReport } from './export-verification.js';
 import { isUrl, openLog } from './log-readers.js';
-import { verifyLog } from './log-verification.js';
+import { readCheckpoint, verifyLog } from './log-verification.js';
 import type { OpenedCheckpoint } from './opened-checkpoints.js';
 import { PROOF_FIRST_LINE } from './proof-files.js';
 import { verifyProof } from './proof-verification.js';
+import { verifySite, type SiteEntries } from './site-verification.js';
 import type { VerifierKey } from './verifier-keys.js';
+import { requireQuorum, type WitnessPolicy } from './witness-policy.js';
 
 export type VerifyOptions = {
   readonly key?: readonly string[];
@@ -22,6 +25,8 @@ export type VerifyOptions = {
   readonly since?: string | undefined;
   readonly url?: string | undefined;
   readonly filtered?: boolean | undefined;
+  readonly site?: string | undefined;
+  readonly policy?: string | undefined;
 };
 
 /** A proof is at most some 100 KB: extra data, 63 hashes and a checkpoint. */
@@ -33,9 +38,10 @@ const PROOF_FILE_MAX = 2_000_000;
  */
 export const runVerify = (source: string, options: VerifyOptions, context: CommandContext): Promise<number> =>
   runReported(context, async () => {
-    const keys = await readKeys(options.key ?? []);
+    const policy = await readPolicy(options.policy);
+    const keys = await readKeys(options.key ?? [], policy);
     const since = await readCheckpointFile(options.since, keys);
-    const target = { source, options, context, keys, since };
+    const target = { source, options, context, keys, since, policy };
     const kind = await findKind(source);
     rejectOtherOptions(kind, options);
     if (kind === 'log') await runVerifyLog(target);
@@ -49,6 +55,7 @@ type VerifyTarget = {
   readonly context: CommandContext;
   readonly keys: readonly VerifierKey[];
   readonly since: OpenedCheckpoint | null;
+  readonly policy: WitnessPolicy | null;
 };
 
 type Kind = 'export' | 'log' | 'proof';
@@ -81,7 +88,8 @@ const rejectOtherOptions = (kind: Kind, options: VerifyOptions): void => {
     throw new VerifierUsageError('--entry: name the file with the entry');
 };
 
-const runVerifyExport = async ({ source, options, context, keys, since }: VerifyTarget): Promise<void> => {
+const runVerifyExport = async (target: VerifyTarget): Promise<void> => {
+  const { source, options, context, keys, since } = target;
   const chunks = source === '-' ? context.stdin : createReadStream(source, { highWaterMark: 256 * 1024 });
   const log = options.url === undefined ? null : openLog(options.url, context.token, context.signal);
   const report = await verifyExport(stopWith(chunks, context.signal), {
@@ -94,26 +102,66 @@ const runVerifyExport = async ({ source, options, context, keys, since }: Verify
     `entries:     ${describeRange(report)}`,
     ...(report.absent > 0 ? [`not in file: ${report.absent} entries of the log behind the first one`] : []),
     describeWithheld(report.withheld),
+    ...(await compareWithSite(target, report.checkpoint)),
   ]);
 };
 
-const runVerifyProof = async ({ source, options, context, keys, since }: VerifyTarget): Promise<void> => {
+const runVerifyProof = async (target: VerifyTarget): Promise<void> => {
+  const { source, options, context, keys, since } = target;
   if ((await stat(source)).size > PROOF_FILE_MAX) throw new VerifierUsageError(`${source} is too long for a proof`);
   const entry = await readFile(options.entry ?? '');
   const report = verifyProof(await readFile(source, 'utf8'), { keys, entry, since });
-  printReport(context, report, [`entry:       ${report.index}`, describeWithheld(report.withheld)]);
+  printReport(context, report, [
+    `entry:       ${report.index}`,
+    describeWithheld(report.withheld),
+    ...(await compareWithSite(target, report.checkpoint)),
+  ]);
 };
 
-const runVerifyLog = async ({ source, context, keys, since }: VerifyTarget): Promise<void> => {
-  const report = await verifyLog(openLog(source, context.token, context.signal), { keys, since });
+const runVerifyLog = async (target: VerifyTarget): Promise<void> => {
+  const { source, context, keys, since, options, policy } = target;
+  const read = openLog(source, context.token, context.signal);
+  // Before the log itself, which then has all checkpoints of which the site has digests.
+  const site = options.site === undefined ? null : await readSite(target, (await readCheckpoint(read, keys)).origin);
+  const onRoot = site ? { onRoot: (size: number, root: Buffer) => site.compareRoot(size, root) } : {};
+  const report = await verifyLog(read, { keys, since, ...onRoot });
+  if (!site && policy) requireQuorum(report.checkpoint, policy);
+  const covered = site?.requireOneHistory();
+  if (since) site?.requireCheckpoint(since);
   const { size } = report.checkpoint;
   printReport(context, report, [
     `tree:        all ${size} leaf hashes and the tiles above them`,
     report.firstBundled === 0
       ? 'bundles:     all'
       : `bundles:     from entry ${report.firstBundled}; those before were deleted, which the log may do`,
+    ...(site ? describeSite(site, `the first ${covered} entries`) : []),
   ]);
 };
+
+/** Reads the log of the site and requires the cosignatures of a quorum, if there is a policy. Sends no token. */
+const readSite = async ({ options, context, keys, policy }: VerifyTarget, origin: string): Promise<SiteEntries> => {
+  const site = await verifySite(openLog(options.site ?? '', null, context.signal), { keys, origin });
+  if (policy) requireQuorum(site.checkpoint, policy);
+  return site;
+};
+
+/** Requires that the log of the site has the checkpoint of a file, or that the checkpoint itself has the cosignatures. */
+const compareWithSite = async (target: VerifyTarget, checkpoint: OpenedCheckpoint): Promise<readonly string[]> => {
+  const { options, policy, since } = target;
+  if (options.site === undefined) {
+    if (policy) requireQuorum(checkpoint, policy);
+    return [];
+  }
+  const site = await readSite(target, checkpoint.origin);
+  site.requireCheckpoint(checkpoint);
+  if (since) site.requireCheckpoint(since);
+  return describeSite(site, 'this checkpoint');
+};
+
+const describeSite = ({ checkpoint }: SiteEntries, what: string): readonly string[] => [
+  `site:        has ${what}, and is`,
+  ...describeCheckpoint(checkpoint).map((line) => `  ${line}`),
+];
 
 const printReport = (
   { print }: CommandContext,

@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   readKeys,
+  readPolicy,
   runReported,
   toPrintable,
   VerifierUsageError,
@@ -14,6 +15,7 @@ import { demandConsistency, openCheckpoint, type OpenedCheckpoint } from './open
 import { createTileSource, type LogFileReader } from './tile-source.js';
 import { TrailAlteredError, TrailUnreadableError, type TrailProblem } from './trail-errors.js';
 import type { VerifierKey } from './verifier-keys.js';
+import { requireQuorum, type WitnessPolicy } from './witness-policy.js';
 
 export type WatchOptions = {
   readonly key?: readonly string[];
@@ -22,6 +24,7 @@ export type WatchOptions = {
   readonly stoppedAfter?: string | undefined;
   readonly webhook?: string | undefined;
   readonly once?: boolean | undefined;
+  readonly policy?: string | undefined;
 };
 
 /** A log is read so many times in vain before the monitor reports that it stopped. */
@@ -60,7 +63,7 @@ class TrailMonitor {
 
   private constructor(
     private readonly location: string,
-    private readonly keys: readonly VerifierKey[],
+    private readonly trust: { readonly keys: readonly VerifierKey[]; readonly policy: WitnessPolicy | null },
     private readonly state: CheckpointFolder,
     private readonly times: { readonly interval: number; readonly stoppedAfter: number | null },
     private readonly options: WatchOptions,
@@ -78,11 +81,12 @@ class TrailMonitor {
       interval: parseDuration('--interval', interval),
       stoppedAfter: stoppedAfter === undefined ? null : parseDuration('--stopped-after', stoppedAfter),
     };
-    const keys = await readKeys(options.key ?? []);
+    const policy = await readPolicy(options.policy);
+    const keys = await readKeys(options.key ?? [], policy);
     await mkdir(state, { recursive: true });
     const read = openLog(location, context.token, context.signal);
     const folder = new CheckpointFolder(state);
-    const monitor = new TrailMonitor(location, keys, folder, times, options, context, read);
+    const monitor = new TrailMonitor(location, { keys, policy }, folder, times, options, context, read);
     await monitor.readState();
     return monitor;
   }
@@ -99,7 +103,7 @@ class TrailMonitor {
   private async readState(): Promise<void> {
     const record = await this.state.read();
     if (!record) return;
-    this.latest = openCheckpoint(record.note, this.keys, `the checkpoint in ${this.options.state ?? ''}`);
+    this.latest = openCheckpoint(record.note, this.trust.keys, `the checkpoint in ${this.options.state ?? ''}`);
     this.grownAt = record.time.getTime();
     this.context.print(`kept checkpoint of ${this.latest.size} entries, from ${record.time.toISOString()}`);
   }
@@ -107,7 +111,8 @@ class TrailMonitor {
   private async check(): Promise<void> {
     let served: OpenedCheckpoint | null = null;
     try {
-      served = await readCheckpoint(this.read, this.keys);
+      served = await readCheckpoint(this.read, this.trust.keys);
+      if (this.trust.policy) requireQuorum(served, this.trust.policy);
       await this.accept(served);
       this.failures = 0;
     } catch (error) {

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { openNote, splitNote } from '#packages/trail-verifier';
+import { openNote, splitNote, type Witness } from '#packages/trail-verifier';
 import type { OutboundFetch } from '#platform/outbound';
-import type { Witness } from './witness-policy.js';
 
 /** Bytes of the largest answer of a witness. */
 export const MAX_ANSWER_BYTES = 16_384;

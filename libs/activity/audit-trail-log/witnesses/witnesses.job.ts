@@ -6,7 +6,10 @@ import {
   openCheckpoint,
   openNote,
   parseVerifierKey,
+  parseWitnessPolicy,
   proveConsistency,
+  type Witness,
+  type WitnessPolicy,
 } from '#packages/trail-verifier';
 import { StartupError } from '#platform/host';
 import { createOutboundFetch, type OutboundFetch } from '#platform/outbound';
@@ -19,7 +22,6 @@ import { listVerifierKeys } from '../serving/trail-logs.queries.js';
 import { SITE_LOG } from '../tiles/hashes.js';
 import { computeWithTiles } from '../tiles/tiles.reader.js';
 import { listSignedLogs } from '../verification/trail-logs.queries.js';
-import { parseWitnessPolicy, type Witness, type WitnessPolicy } from './witness-policy.js';
 import {
   findSiteCheckpointToCosign,
   listCosignedSizes,

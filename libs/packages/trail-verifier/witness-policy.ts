@@ -1,4 +1,6 @@
-import { KEY_TYPES, parseVerifierKey, type VerifierKey } from '#packages/trail-verifier';
+import type { OpenedCheckpoint } from './opened-checkpoints.js';
+import { TrailAlteredError } from './trail-errors.js';
+import { KEY_TYPES, parseVerifierKey, type VerifierKey } from './verifier-keys.js';
 
 /** Who must cosign a checkpoint: one witness, or some members of a group. */
 type Quorum = { readonly needed: number; readonly members: readonly Quorum[] } | { readonly witness: string };
@@ -11,6 +13,8 @@ export type Witness = {
 };
 
 export type WitnessPolicy = {
+  /** The texts of the verifier keys of logs. */
+  readonly logs: readonly string[];
   readonly witnesses: readonly Witness[];
   /** Returns whether cosignatures of these witnesses suffice. */
   readonly isQuorum: (names: ReadonlySet<string>) => boolean;
@@ -21,6 +25,7 @@ const MAX_WITNESSES = 32;
 /** Returns the policy of a text in the format of C2SP tlog-policy. Throws RangeError with the line that is wrong. */
 export const parseWitnessPolicy = (text: string): WitnessPolicy => {
   const witnesses: Witness[] = [];
+  const logs: string[] = [];
   const quorums = new Map<string, Quorum>([['none', { needed: 0, members: [] }]]);
   let quorum: Quorum | null = null;
   for (const [index, line] of text.split(/\r?\n/).entries()) {
@@ -29,7 +34,8 @@ export const parseWitnessPolicy = (text: string): WitnessPolicy => {
       if (kind === 'witness') witnesses.push(addTo(quorums, parseWitness(words)));
       else if (kind === 'group') addGroup(quorums, words);
       else if (kind === 'quorum') quorum = parseQuorum(quorums, quorum, words);
-      else if (kind !== 'log' && kind !== '') throw new RangeError('must begin with witness, group, quorum or log');
+      else if (kind === 'log') logs.push(words[0] ?? '');
+      else if (kind !== '') throw new RangeError('must begin with witness, group, quorum or log');
     } catch (error) {
       throw new RangeError(`line ${index + 1}: ${(error as Error).message}`, { cause: error });
     }
@@ -37,7 +43,20 @@ export const parseWitnessPolicy = (text: string): WitnessPolicy => {
   if (!quorum) throw new RangeError('must have a line `quorum NAME` or `quorum none`');
   if (witnesses.length > MAX_WITNESSES) throw new RangeError(`must have at most ${MAX_WITNESSES} witnesses`);
   const required = quorum;
-  return { witnesses, isQuorum: (names) => isReached(required, names) };
+  return { logs, witnesses, isQuorum: (names) => isReached(required, names) };
+};
+
+/** Throws TrailAlteredError unless a quorum of the witnesses has cosigned the checkpoint. The error names the others. */
+export const requireQuorum = ({ origin, size, signatures }: OpenedCheckpoint, policy: WitnessPolicy): void => {
+  const hasCosigned = ({ key }: Witness): boolean =>
+    signatures.some((signature) => signature.key.id === key.id && signature.key.name === key.name);
+  const missing = policy.witnesses.filter((witness) => !hasCosigned(witness)).map(({ name }) => name);
+  const names = policy.witnesses.map(({ name }) => name).filter((name) => !missing.includes(name));
+  if (policy.isQuorum(new Set(names))) return;
+  throw new TrailAlteredError(
+    'signature',
+    `the checkpoint of ${size} entries of ${origin} has no quorum of cosignatures; those of ${missing.join(', ')} are missing`,
+  );
 };
 
 const parseWitness = ([name = '', keyText = '', urlText, ...rest]: readonly string[]): Witness => {
