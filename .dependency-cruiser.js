@@ -15,6 +15,7 @@ export const GROUPS = [
   'api',
   'identity',
   'organizations',
+  'vcs',
   'workspaces',
   'runs',
   'registry',
@@ -24,7 +25,7 @@ export const GROUPS = [
 
 /** Modules of the product's subjects, whose files with one dot are pure. Backups and releases are files, so their code reads files. */
 const domain =
-  '^libs/(?:identity|organizations|workspaces|runs|registry|activity|operations)/(?!backup/|provider-release/)([^/]+)/';
+  '^libs/(?:identity|organizations|vcs|workspaces|runs|registry|activity|operations)/(?!backup/|provider-release/)([^/]+)/';
 
 /** Public APIs of modules: the index, and the entries that package.json names besides. */
 const publicApi = [

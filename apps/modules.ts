@@ -75,6 +75,7 @@ import { stateTopicsDefinition } from '#api/state-topics';
 import { createAbandonedStateVersionsJob, STATE_FILES, stateDefinition, createStateSweeper } from '#workspaces/state';
 import { tagsDefinition } from '#workspaces/tags';
 import { variablesDefinition } from '#workspaces/variables';
+import { connectionsDefinition } from '#vcs/connections';
 import { vaultDefinition } from '#storage/vault';
 import { createExpiredWorkloadTokensJob, workloadIdentitiesDefinition } from '#identity/workload-identities';
 import { oidcIssuerDefinition } from '#identity/oidc-issuer';
@@ -90,6 +91,7 @@ const eventDefinitions: readonly ModuleDefinition[] = [
   runsDefinition,
   agentsDefinition,
   sshKeysDefinition,
+  connectionsDefinition,
   variablesDefinition,
   retentionDefinition,
   registryDefinition,

@@ -13,6 +13,7 @@ import {
   type EndpointModule,
   type Route,
 } from '../support/gateway-routes.js';
+import { makeOauthClient, openTestGitHost, REACHES_GIT_HOSTS } from '../support/git-host.js';
 import { makeNotificationConfiguration } from '../support/notification-receiver.js';
 import {
   expectStatus,
@@ -105,7 +106,9 @@ const SHARED_CONTROLLERS: Readonly<Record<string, readonly string[]>> = {
 const QUERIES: Readonly<Record<string, string>> = {
   '/api/v2/state-versions': 'filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=one',
   '/api/registry/private/v2/gpg-keys': 'filter%5Bnamespace%5D=acme',
-  // TEAM stands for the id of a team.
+  // TEAM stands for the id of a team, and TOKEN for the id of an OAuth token.
+  '/api/v2/organizations/:organization/vcs/repo': 'identifier=acme%2Fnetwork&oauth_token_id=TOKEN',
+  '/api/v2/organizations/:organization/vcs/tree': 'identifier=acme%2Fnetwork&oauth_token_id=TOKEN',
   '/api/v2/organizations/:organization/access-explanations': 'filter%5Bteam%5D=TEAM&filter%5Bpermission%5D=read-runs',
   '/api/v2/vars': 'filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=one',
 };
@@ -123,6 +126,10 @@ const PREVIEWS: Readonly<Record<string, object>> = {
  * a workspace also reads the changes. The first live stream of a process starts the reader of the log.
  */
 const STATEMENTS: Readonly<Record<string, number>> = {
+  // The connection, and its token.
+  '/api/v2/oauth-tokens/:id/authorized-repos': 2,
+  '/api/v2/organizations/:organization/vcs/repo': 2,
+  '/api/v2/organizations/:organization/vcs/tree': 2,
   '/api/v2/organizations/:organization/locks': 2,
   '/api/v2/workspaces/:id/lock-history': 2,
   '/api/v2/workspaces/:id/history': 3,
@@ -155,7 +162,7 @@ let endpointModules: readonly EndpointModule[];
 let seeds: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  server = await startTestServer({ followers: true });
+  server = await startTestServer({ followers: true, env: REACHES_GIT_HOSTS });
   endpointModules = await listEndpointModules();
   seeds = await furnish();
   // The first read creates the key of the issuer.
@@ -210,6 +217,7 @@ const furnish = async (): Promise<typeof seeds> => {
   const key = resource('ssh-keys', { name: 'deploy', value: '-----BEGIN OPENSSH PRIVATE KEY-----' });
   const sshKey = expectStatus(await server.post('/api/v2/organizations/acme/ssh-keys', key), 201).body.data
     .id as string;
+  const { client, token: oauthToken } = await makeOauthClient(server, 'acme', await openTestGitHost());
   const view = resource('saved-views', { name: 'all', query: '', shared: true });
   const savedView = expectStatus(await server.post('/api/v2/organizations/acme/saved-views', view), 201).body.data;
   const listed = { 'cidr-ranges': { data: [{ type: 'cidr-ranges', attributes: { range: '127.0.0.0/8' } }] } };
@@ -269,6 +277,8 @@ const furnish = async (): Promise<typeof seeds> => {
     'cidr-range-lists': ipAllowlist.id,
     'cidr-ranges': ipAllowlist.relationships['cidr-ranges'].data[0].id,
     'saved-views': savedView.id,
+    'oauth-clients': client,
+    'oauth-tokens': oauthToken,
     'ssh-keys': sshKey,
     'notification-configurations': notifications,
     'workload-identities': await makeWorkloadIdentity(server, team, 'main'),
@@ -311,10 +321,11 @@ const typesIn = (body: { data?: { type: string } | { type: string }[] | null }):
 
 const isReadOnly = ({ method, path }: Route): boolean => method === 'GET' || (method === 'POST' && path in PREVIEWS);
 
+const toQuery = (template: string): string =>
+  (QUERIES[template] ?? '').replace('TEAM', seeds['teams'] ?? '').replace('TOKEN', seeds['oauth-tokens'] ?? '');
+
 const send = ({ method, path: template }: Route, path: string): Promise<ApiResponse> =>
-  method === 'GET'
-    ? server.get(`${path}?${(QUERIES[template] ?? '').replace('TEAM', seeds['teams'] ?? '')}`)
-    : server.post(path, PREVIEWS[template]);
+  method === 'GET' ? server.get(`${path}?${toQuery(template)}`) : server.post(path, PREVIEWS[template]);
 
 /** Returns the types of the resources in the responses to all reads of a module. */
 const responseTypesOf = async (endpointModule: EndpointModule): Promise<{ path: string; type: string }[]> => {

@@ -29,6 +29,8 @@ import * as runJobs from '../../libs/runs/runs/jobs/run-jobs.controller.js';
 import * as runLeases from '../../libs/runs/runs/run-leases/run-leases.controller.js';
 import * as notifications from '../../libs/activity/notifications/configurations/notification-configurations.controller.js';
 import * as savedViews from '../../libs/organizations/saved-views/saved-views.controller.js';
+import * as oauthClients from '../../libs/vcs/connections/oauth-clients.controller.js';
+import * as oauthTokens from '../../libs/vcs/connections/oauth-tokens.controller.js';
 import * as sshKeys from '../../libs/organizations/ssh-keys/ssh-keys.controller.js';
 import * as stateVersions from '../../libs/workspaces/state/state-versions/state-versions.body.js';
 import * as reservedTagKeys from '../../libs/workspaces/tags/reserved-tag-keys/reserved-tag-keys.controller.js';
@@ -506,6 +508,40 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
     ],
     also: { name: 'cadastre', query: 'cadastre', shared: 'cadastre' },
   },
+  'oauth-clients': {
+    requests: [
+      {
+        name: 'create',
+        routes: [`POST ${ORGANIZATION}/oauth-clients`],
+        body: oauthClients.createBody,
+        goTfe: ['OAuthClientCreateOptions'],
+      },
+      {
+        name: 'update',
+        routes: ['PATCH /api/v2/oauth-clients/:id'],
+        body: oauthClients.updateBody,
+        goTfe: ['OAuthClientUpdateOptions'],
+      },
+      {
+        name: 'projects',
+        routes: [
+          'POST /api/v2/oauth-clients/:id/relationships/projects',
+          'DELETE /api/v2/oauth-clients/:id/relationships/projects',
+        ],
+        body: oauthClients.projectsBody,
+      },
+    ],
+  },
+  'oauth-tokens': {
+    requests: [
+      {
+        name: 'update',
+        routes: ['PATCH /api/v2/oauth-tokens/:id'],
+        body: oauthTokens.updateTokenBody,
+        goTfe: ['OAuthTokenUpdateOptions'],
+      },
+    ],
+  },
   'ssh-keys': {
     requests: [
       {
@@ -878,5 +914,4 @@ export const NOT_BUILT: Readonly<Record<string, readonly string[]>> = {
     'StackCreateOptions',
     'StackUpdateOptions',
   ],
-  'VCS connections': ['OAuthClientCreateOptions', 'OAuthClientUpdateOptions', 'OAuthTokenUpdateOptions'],
 };

@@ -20,6 +20,7 @@ import {
   type SeededMember,
   type SeededOrganization,
 } from '../support/seeds.js';
+import { newOauthClient, openTestGitHost } from '../support/git-host.js';
 import type { ApiResponse, ApiTestClient, TestServer } from '../support/server.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 
@@ -382,6 +383,15 @@ const suspend =
     return { answer, id, meta: null, accessor: dataOf(await world.server.get(`${P}/account/details`)).id };
   };
 
+const connect = async (world: CatalogueWorld) => {
+  const host = await openTestGitHost();
+  const body = newOauthClient(host, { name: world.unique('git') });
+  const answer = expectStatus(await world.owner.post(of(world, 'oauth-clients'), body), 201);
+  const { id, attributes, relationships } = answer.body.data;
+  const [{ id: token }] = relationships['oauth-tokens'].data;
+  return { answer, id: id as string, name: attributes.name as string, url: host.url, token: token as string };
+};
+
 /**
  * An action for each row of the catalogue that Cadastre records itself (and rows that Cadastre
  * adds).
@@ -588,6 +598,41 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
   'saved_view.destroy': async (world) => {
     const { id, path } = await makeView(world);
     return { answer: expectStatus(await world.owner.delete(path), 204), id, meta: { shared: false } };
+  },
+  'oauth_client.create': async (world) => {
+    const { answer, id, name, url } = await connect(world);
+    return { answer, id, meta: { name, service_provider: 'gitea', http_url: url } };
+  },
+  'oauth_client.update': async (world) => {
+    const { id } = await connect(world);
+    const body = resource('oauth-clients', { name: world.unique('renamed') });
+    const answer = expectStatus(await world.owner.patch(`${P}/oauth-clients/${id}`, body), 200);
+    return { answer, id, meta: { attributes: ['name'] } };
+  },
+  'oauth_client.destroy': async (world) => {
+    const { id, name, token } = await connect(world);
+    // The deletion of a token would be another entry of the same request.
+    expectStatus(await world.owner.delete(`${P}/oauth-tokens/${token}`), 204);
+    return { answer: expectStatus(await world.owner.delete(`${P}/oauth-clients/${id}`), 204), id, meta: { name } };
+  },
+  'oauth_token.index': async (world) => {
+    await connect(world);
+    const answer = expectStatus(await world.owner.get(of(world, 'oauth-tokens')), 200);
+    return { answer, id: world.id, meta: { count: answer.body.data.length } };
+  },
+  'oauth_token.show': async (world) => {
+    const { token } = await connect(world);
+    return { answer: expectStatus(await world.owner.get(`${P}/oauth-tokens/${token}`), 200), id: token, meta: null };
+  },
+  'oauth_token.update': async (world) => {
+    const { token } = await connect(world);
+    const body = resource('oauth-tokens', { 'ssh-key': '-----BEGIN OPENSSH PRIVATE KEY-----' });
+    const answer = expectStatus(await world.owner.patch(`${P}/oauth-tokens/${token}`, body), 200);
+    return { answer, id: token, meta: { change: 'ssh-key' } };
+  },
+  'oauth_token.destroy': async (world) => {
+    const { token } = await connect(world);
+    return { answer: expectStatus(await world.owner.delete(`${P}/oauth-tokens/${token}`), 204), id: token, meta: null };
   },
   'ssh_key.index': async (world) => {
     await makeKey(world);

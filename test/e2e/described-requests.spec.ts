@@ -10,6 +10,7 @@ import { checkDescribedResponse } from '../support/described-responses.js';
 import { ROOT } from '../support/folders.js';
 import { sendRaw, type RawReply } from '../support/raw-requests.js';
 import { chooseSeed, countRounds, scaleLimit } from '../support/rounds.js';
+import { REACHES_GIT_HOSTS } from '../support/git-host.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 import {
   kindsOf,
@@ -48,7 +49,7 @@ let server: TestServer;
 let fuzzed: FuzzedWorld;
 
 beforeAll(async () => {
-  server = await startTestServer({ followers: true });
+  server = await startTestServer({ followers: true, env: REACHES_GIT_HOSTS });
   fuzzed = await setUpFuzzedWorld(server);
 }, LONG);
 

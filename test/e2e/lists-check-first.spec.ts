@@ -64,6 +64,8 @@ describe('a list of a caller without the permission', () => {
     ['tags', 'workspace_tags', inOrganization('tags')],
     ['reserved tag keys', 'reserved_tag_keys', inOrganization('reserved-tag-keys')],
     ['SSH keys', 'ssh_keys', inOrganization('ssh-keys')],
+    ['OAuth clients', 'oauth_clients', inOrganization('oauth-clients')],
+    ['OAuth tokens', 'oauth_clients', inOrganization('oauth-tokens')],
     ['notifications of a workspace', 'notification_configurations', inWorkspace('notification-configurations')],
     ['notifications of an organization', 'notification_configurations', inOrganization('notification-configurations')],
     [

@@ -170,6 +170,7 @@ describe('a recorded read', () => {
   it.each([
     ['people', () => '/api/v2/organizations/acme/organization-memberships?include=user'],
     ['SSH keys', () => '/api/v2/organizations/acme/ssh-keys'],
+    ['OAuth tokens', () => '/api/v2/organizations/acme/oauth-tokens'],
     ['the variables of a workspace', () => `/api/v2/workspaces/${id}/vars`],
     ['the effective variables of a workspace', () => `/api/v2/workspaces/${id}/all-vars`],
     ['the current state', () => `/api/v2/workspaces/${busy}/current-state-version`],

@@ -5,6 +5,7 @@ import type { MatrixWorld } from '../matrix/shared-world.js';
 import { routes, type DocumentedRoute } from '../docs/routes.js';
 import { sendRaw, type RawReply } from '../support/raw-requests.js';
 import { chooseSeed, countRounds, scaleLimit } from '../support/rounds.js';
+import { REACHES_GIT_HOSTS } from '../support/git-host.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 import { requestsTo, type FuzzedRequest, type ValidCall } from './fuzz.js';
 
@@ -61,7 +62,7 @@ const endsLast = (a: DocumentedRoute, b: DocumentedRoute): number =>
   Number(a.method === 'DELETE') - Number(b.method === 'DELETE');
 
 beforeAll(async () => {
-  server = await startTestServer({ followers: true });
+  server = await startTestServer({ followers: true, env: REACHES_GIT_HOSTS });
   ({ world, tokens } = await setUpFuzzedWorld(server));
 }, LONG);
 

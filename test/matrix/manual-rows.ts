@@ -148,6 +148,7 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
     'admin on the project',
     'custom on the project, settings delete',
   ],
+  'POST /organizations/:organization/oauth-clients': [...OWNERS, 'manageVcsSettings in the organization'],
   'POST /organizations/:organization/ssh-keys': [...OWNERS, 'manageVcsSettings in the organization'],
   'POST /organizations/:organization/registry-providers': [...OWNERS, 'manageProviders in the organization'],
   'POST /organizations/:organization/registry-providers/:registryName/:namespace/:name/versions': [

@@ -21,6 +21,7 @@ import {
 } from '../support/seeds.js';
 import { createTestSigning } from '../support/trail-signing.js';
 import type { ApiResponse, ApiTestClient, TestServer } from '../support/server.js';
+import { makeOauthClient, openTestGitHost } from '../support/git-host.js';
 import { addKey, makeProvider, publishVersion } from '../support/registry.js';
 import { makeSigner } from '../support/releases.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
@@ -195,6 +196,8 @@ const furnish = async (
   { land, one, beside, far }: Pick<MatrixWorld, 'land' | 'one' | 'beside' | 'far'>,
 ) => {
   const sshKey = idOf(await server.post('/api/v2/organizations/acme/ssh-keys', newSshKey('key')));
+  const gitHost = await openTestGitHost();
+  const connection = await makeOauthClient(server, 'acme', gitHost, 'git');
   const factSource = idOf(
     await server.post('/api/v2/organizations/acme/audit-fact-sources', newFactSource('urn:source')),
   );
@@ -219,6 +222,9 @@ const furnish = async (
   return {
     ...(await furnishRegistry(server)),
     sshKey,
+    gitHost: gitHost.url,
+    oauthClient: connection.client,
+    oauthToken: connection.token,
     factSource,
     tag: await idOfTag(server, 'acme', 'flat'),
     reservedTagKey,

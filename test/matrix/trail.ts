@@ -55,6 +55,7 @@ const toTraces = (events: readonly RecordedEvent[]): RecordedTraces => ({
 const READ: Readonly<Record<string, string>> = {
   'authentication-tokens': 'authentication_token',
   'configuration-versions': 'configuration_version',
+  'oauth-tokens': 'oauth_token',
   'ssh-keys': 'ssh_key',
   'state-version-outputs': 'state_version',
   'state-versions': 'state_version',

@@ -4,6 +4,7 @@ import { RECENT_SIGN_IN_MS } from '#api/access';
 import { toAttributes } from '#api/json-api';
 import { AdjustableClock } from '../support/clocks.js';
 import { expectStatus, makeAgentToken, makeMember, makeTeam, makeToken, resource } from '../support/seeds.js';
+import { REACHES_GIT_HOSTS } from '../support/git-host.js';
 import {
   startTestServer,
   type ServerData,
@@ -198,7 +199,7 @@ const createCallers = async (server: TestServer, clock: AdjustableClock): Promis
 
 const createWorld = async (): Promise<KeptWorld> => {
   const clock = new AdjustableClock();
-  const server = await startTestServer({ clock, followers: true });
+  const server = await startTestServer({ clock, followers: true, env: REACHES_GIT_HOSTS });
   const world = await createCallers(server, clock);
   return { world, data: await server.stop(), offsetMs: clock.offsetMs };
 };
@@ -219,7 +220,8 @@ export const startMatrixWorld = async (options: Pick<TestServerOptions, 'env'> =
   const clock = new AdjustableClock();
   const pass = (ms: number): void => clock.pass({ ms });
   pass(offsetMs);
-  const server = await startTestServer({ ...options, clock, followers: true, copyOf: data });
+  const env = { ...REACHES_GIT_HOSTS, ...options.env };
+  const server = await startTestServer({ clock, followers: true, copyOf: data, env });
   const callers = world.callers.map((caller) => ({ ...caller, api: server.as(caller.credential) }));
   return { ...world, server, callers, pass };
 };

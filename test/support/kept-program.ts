@@ -28,9 +28,13 @@ export const runKeptProgram = async (
   program: string,
   args: readonly string[],
   output: string,
+  env: NodeJS.ProcessEnv = process.env,
 ): Promise<KeptProgram> => {
   const file = await open(output, 'w');
-  const child = spawn('sh', ['-c', KEEPER, 'keeper', program, ...args], { stdio: ['pipe', file.fd, file.fd] });
+  const child = spawn('sh', ['-c', KEEPER, 'keeper', program, ...args], {
+    stdio: ['pipe', file.fd, file.fd],
+    env,
+  });
   let killed = false;
   let outputText: string | null = null;
   const ended = new Promise<void>((resolve, reject) => {

@@ -42,6 +42,7 @@ const PROGRAMS = {
   bwrap: { packages: ['bubblewrap'], isInstalled: isOnPath('bwrap') },
   chromium: { packages: ['chromium-headless-shell'], isInstalled: () => findInstalledChromium() !== undefined },
   curl: { packages: ['curl', 'ca-certificates'], isInstalled: isOnPath('curl') },
+  gcc: { packages: ['gcc', 'libc6-dev'], isInstalled: isOnPath('gcc') },
   git: { packages: ['git'], isInstalled: isOnPath('git') },
   // Any Go is enough, because test/support/install-go lets it download a newer one.
   go: {
@@ -84,6 +85,7 @@ const NEEDS: Readonly<Record<string, readonly ProgramName[]>> = {
   'test/support/browser.ts': hasNpmChromium() || process.env['CHROMIUM_PATH'] !== undefined ? [] : ['chromium'],
   'test/support/example-programs.ts': ['go', 'python3'],
   'test/support/foreign-verifiers.ts': ['go'],
+  'test/support/gitea.ts': ['gcc', 'git', 'go'],
   'test/support/java.ts': ['java', 'mvn'],
   'test/support/jest/watchdog.ts': ['ps'],
   'test/support/kafka/index.ts': isInContainers() ? [] : ['java', 'mvn'],
@@ -97,6 +99,7 @@ const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
   'test/deploy/tools.ts': ['test/deploy/install-tools'],
   'test/support/example-programs.ts': ['test/support/install-go'],
   'test/support/foreign-verifiers.ts': ['test/support/install-go'],
+  'test/support/gitea.ts': ['test/support/install-gitea', 'test/support/install-go'],
   'test/support/litewitness.ts': ['test/support/install-go'],
   'test/support/openbao.ts': ['test/support/install-openbao'],
 };

@@ -7,6 +7,7 @@ import { ApiDocsModule } from '#api/api-docs';
 import { AuditTrailModule } from '#activity/audit-trail';
 import { AuditTrailLogModule } from '#activity/audit-trail-log';
 import { ConsoleModule } from '#api/console';
+import { ConnectionsModule } from '#vcs/connections';
 import { DocumentCacheModule } from '#api/document-cache';
 import { EdgeModule, HostedInterceptor, KnownFiltersInterceptor, SelfHostedInterceptor } from '#api/edge';
 import { EventStoreModule } from '#storage/event-store';
@@ -116,6 +117,7 @@ export class GatewayModule {
         ...listPeopleModules(runtime),
         ScimModule.with(settings),
         OrganizationsModule.with(settings),
+        ConnectionsModule.with(settings),
         WorkspacesModule.with(settings),
         StateModule.with({ blobs, encryptionKeys, publicUrl, inlineLimit: settings.inlineStateLimit }),
         RunsModule.with({ ...settings, blobs, encryptionKeys, publicUrl }),

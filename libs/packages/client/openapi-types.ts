@@ -4559,6 +4559,174 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/oauth-tokens/{id}/authorized-repos': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the repositories of a Git host */
+    get: operations['listAuthorizedRepos'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/organizations/{organization}/oauth-clients': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the OAuth clients of an organization */
+    get: operations['listOAuthClients'];
+    put?: never;
+    /**
+     * Create an OAuth client
+     * @description The server asks the Git host for the account of the token, and stores the token encrypted. `gitea` and `forgejo` are service providers of Cadastre.
+     */
+    post: operations['createOAuthClient'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/oauth-clients/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show an OAuth client */
+    get: operations['getOAuthClient'];
+    put?: never;
+    post?: never;
+    /** Delete an OAuth client with its token */
+    delete: operations['deleteOAuthClient'];
+    options?: never;
+    head?: never;
+    /**
+     * Change an OAuth client
+     * @description The kind and the addresses of the Git host cannot change, because they decide who gets the token.
+     */
+    patch: operations['updateOAuthClient'];
+    trace?: never;
+  };
+  '/api/v2/oauth-clients/{id}/relationships/projects': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Let projects use an OAuth client */
+    post: operations['addOAuthClientProjects'];
+    /** Remove projects from an OAuth client */
+    delete: operations['removeOAuthClientProjects'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/organizations/{organization}/oauth-tokens': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the OAuth tokens of an organization */
+    get: operations['listOAuthTokens'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/oauth-clients/{id}/oauth-tokens': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the tokens of an OAuth client */
+    get: operations['listClientOAuthTokens'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/oauth-tokens/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show an OAuth token */
+    get: operations['getOAuthToken'];
+    put?: never;
+    post?: never;
+    /**
+     * Delete an OAuth token
+     * @description The OAuth client remains, and can get another token.
+     */
+    delete: operations['deleteOAuthToken'];
+    options?: never;
+    head?: never;
+    /** Store the SSH key of an OAuth token */
+    patch: operations['updateOAuthToken'];
+    trace?: never;
+  };
+  '/api/v2/organizations/{organization}/vcs/repo': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Check that a repository exists */
+    get: operations['getVcsRepoCheck'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/organizations/{organization}/vcs/tree': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the folders of a branch */
+    get: operations['getVcsTree'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/workspaces/{id}/resources': {
     parameters: {
       query?: never;
@@ -5793,28 +5961,6 @@ export interface components {
         id: string | null;
       };
       resource:
-        | {
-            id: string;
-            /** @constant */
-            type: 'oauth_client';
-            /** @enum {string} */
-            action: 'create' | 'update' | 'destroy';
-            /** @default null */
-            meta: {
-              [key: string]: string | number | boolean | null;
-            } | null;
-          }
-        | {
-            id: string;
-            /** @constant */
-            type: 'oauth_token';
-            /** @enum {string} */
-            action: 'index' | 'show' | 'update' | 'destroy';
-            /** @default null */
-            meta: {
-              [key: string]: string | number | boolean | null;
-            } | null;
-          }
         | {
             id: string;
             /** @constant */
@@ -7520,6 +7666,85 @@ export interface components {
           'resource-destructions'?: number | null;
           'resource-imports'?: number | null;
           message?: string | null;
+        };
+        relationships?: unknown;
+      };
+    };
+    CreateOAuthClientBody: {
+      data: {
+        type?: ('oauth-clients' | '') | null;
+        attributes: {
+          name?: string | null;
+          'organization-scoped'?: boolean | null;
+          /** @description connections have a personal access token of the Git host (oauth-token-string) */
+          key?: unknown;
+          /** @description connections have a personal access token of the Git host (oauth-token-string) */
+          secret?: unknown;
+          /** @description connections have a personal access token of the Git host (oauth-token-string) */
+          'rsa-public-key'?: unknown;
+          /** @description connections have a personal access token of the Git host (oauth-token-string) */
+          'private-key'?: unknown;
+          'service-provider': string;
+          'http-url': string;
+          'api-url': string;
+          'oauth-token-string': string;
+        };
+        relationships?: {
+          projects?: {
+            data?:
+              | {
+                  type?: ('projects' | '') | null;
+                  id: string;
+                }[]
+              | null;
+          } | null;
+          /** @description the server itself sends the requests to Git hosts */
+          'agent-pool'?: unknown;
+        } | null;
+      };
+    };
+    UpdateOAuthClientBody: {
+      data: {
+        type?: ('oauth-clients' | '') | null;
+        attributes?: {
+          name?: string | null;
+          'organization-scoped'?: boolean | null;
+          /** @description connections have a personal access token of the Git host (oauth-token-string) */
+          key?: unknown;
+          /** @description connections have a personal access token of the Git host (oauth-token-string) */
+          secret?: unknown;
+          /** @description connections have a personal access token of the Git host (oauth-token-string) */
+          'rsa-public-key'?: unknown;
+          /** @description connections have a personal access token of the Git host (oauth-token-string) */
+          'private-key'?: unknown;
+          'oauth-token-string'?: string | null;
+        };
+        relationships?: {
+          projects?: {
+            data?:
+              | {
+                  type?: ('projects' | '') | null;
+                  id: string;
+                }[]
+              | null;
+          } | null;
+          /** @description the server itself sends the requests to Git hosts */
+          'agent-pool'?: unknown;
+        } | null;
+      };
+    };
+    AddOAuthClientProjectsBody: {
+      data: {
+        type?: ('projects' | '') | null;
+        id: string;
+      }[];
+    };
+    UpdateOAuthTokenBody: {
+      data: {
+        type?: ('oauth-tokens' | '') | null;
+        /** @default {} */
+        attributes: {
+          'ssh-key'?: string | null;
         };
         relationships?: unknown;
       };
@@ -13127,6 +13352,202 @@ export interface components {
            */
           'apply-duration-average': number | null;
         }[];
+      };
+    };
+    AuthorizedRepoPage: {
+      data: components['schemas']['AuthorizedRepo'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description A repository of a Git host that the account of a connection can read. */
+    AuthorizedRepo: {
+      /** @example acme/network */
+      id: string;
+      /** @constant */
+      type: 'authorized-repos';
+      attributes: {
+        /** @example acme/network */
+        'display-identifier': string;
+        /** @example network */
+        name: string;
+      };
+    };
+    OAuthClientPageWithIncluded: {
+      data: components['schemas']['OAuthClient'][];
+      included?: (components['schemas']['OAuthToken'] | components['schemas']['Project'])[];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description A connection of an organization to a Git host, with the token of an account of the host. */
+    OAuthClient: {
+      /** @example oc-9sRk2mTqXb4VnYw7 */
+      id: string;
+      /** @constant */
+      type: 'oauth-clients';
+      attributes: {
+        /** @example https://git.example.com/api/v1 */
+        'api-url': string;
+        /** @constant */
+        'callback-url': null;
+        /** @constant */
+        'connect-path': null;
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'created-at': string;
+        /** @example https://git.example.com */
+        'http-url': string;
+        /** @constant */
+        key: null;
+        /** @example Git of Acme */
+        name: string | null;
+        /**
+         * @description Whether all workspaces may use the connection. Otherwise only those of its projects may.
+         * @example true
+         */
+        'organization-scoped': boolean;
+        /** @constant */
+        'rsa-public-key': null;
+        /** @constant */
+        secret: null;
+        /** @example gitea */
+        'service-provider': string;
+        /** @example Gitea */
+        'service-provider-display-name': string;
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'updated-at': string;
+      };
+      relationships: {
+        'agent-pool': {
+          data: null;
+        };
+        'oauth-tokens': {
+          data: components['schemas']['OauthTokenIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        organization: {
+          data: components['schemas']['OrganizationIdentifier'] | null;
+          links?: components['schemas']['RelatedLinks'];
+        };
+        projects: {
+          data: components['schemas']['ProjectIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/oauth-clients/oc-9sRk2mTqXb4VnYw7
+         */
+        self: string;
+      };
+    };
+    OauthTokenIdentifier: {
+      /** @constant */
+      type: 'oauth-tokens';
+      /** @example id-of-oauth-tokens */
+      id: string;
+    };
+    /** @description The token of an OAuth client. Workspaces name it to use the connection. No response contains its text. */
+    OAuthToken: {
+      /** @example ot-3bVnK8qRtYpLc7Xd */
+      id: string;
+      /** @constant */
+      type: 'oauth-tokens';
+      attributes: {
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'created-at': string;
+        /** @example false */
+        'has-ssh-key': boolean;
+        /**
+         * @description The account of the Git host that the token belongs to.
+         * @example cadastre-bot
+         */
+        'service-provider-user': string;
+        /** @example ot-3bVnK8qRtYpLc7Xd */
+        uid: string;
+      };
+      relationships: {
+        'oauth-client': {
+          data: components['schemas']['OauthClientIdentifier'] | null;
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/oauth-tokens/ot-3bVnK8qRtYpLc7Xd
+         */
+        self: string;
+      };
+    };
+    OauthClientIdentifier: {
+      /** @constant */
+      type: 'oauth-clients';
+      /** @example id-of-oauth-clients */
+      id: string;
+    };
+    OAuthClientDocument: {
+      data: components['schemas']['OAuthClient'];
+    };
+    OAuthClientDocumentWithIncluded: {
+      data: components['schemas']['OAuthClient'];
+      included?: (components['schemas']['OAuthToken'] | components['schemas']['Project'])[];
+    };
+    OAuthTokenPage: {
+      data: components['schemas']['OAuthToken'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    OAuthTokenDocument: {
+      data: components['schemas']['OAuthToken'];
+    };
+    VcsRepoCheckDocument: {
+      data: components['schemas']['VcsRepoCheck'];
+    };
+    /** @description Whether a repository of a Git host exists for the account of a connection. */
+    VcsRepoCheck: {
+      /** @example acme/network */
+      id: string;
+      /** @constant */
+      type: 'vcs-repo-check';
+      attributes: {
+        /** @example true */
+        exists: boolean;
+        /** @example acme/network */
+        identifier: string;
+      };
+    };
+    VcsTreeDocument: {
+      data: components['schemas']['VcsTree'];
+    };
+    /** @description The paths of the folders of a branch. */
+    VcsTree: {
+      /** @example acme/network */
+      id: string;
+      /** @constant */
+      type: 'vcs-tree';
+      attributes: {
+        /**
+         * @example [
+         *       "modules",
+         *       "modules/vpc"
+         *     ]
+         */
+        folders: string[];
       };
     };
     WorkspaceResourcePage: {
@@ -42454,6 +42875,723 @@ export interface operations {
       401: components['responses']['Unauthorized'];
       403: components['responses']['Forbidden'];
       404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listAuthorizedRepos: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description Only repositories with this text in their name. */
+        q?: string;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the oauth token. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AuthorizedRepoPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      /** @description The Git host refuses the token. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The Git host refuses the token."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listOAuthClients: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description Related resources to add to the document. Separate values with commas. */
+        include?: ('oauth_tokens' | 'projects')[];
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['OAuthClientPageWithIncluded'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createOAuthClient: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "oauth-clients",
+         *         "attributes": {
+         *           "service-provider": "gitea",
+         *           "name": "Git of Acme",
+         *           "http-url": "https://git.example.com",
+         *           "api-url": "https://git.example.com/api/v1",
+         *           "oauth-token-string": "0b5f1e6a9c3d47e2b8a6f1c2d3e4f5a6b7c8d9e0"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateOAuthClientBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['OAuthClientDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The kind of Git host cannot be connected, or the host does not confirm the token. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The kind of Git host cannot be connected, or the host does not confirm the token."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getOAuthClient: {
+    parameters: {
+      query?: {
+        /** @description Related resources to add to the document. Separate values with commas. */
+        include?: ('oauth_tokens' | 'projects')[];
+      };
+      header?: never;
+      path: {
+        /** @description The id of the oauth client. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['OAuthClientDocumentWithIncluded'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteOAuthClient: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the oauth client. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  updateOAuthClient: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the oauth client. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "oauth-clients",
+         *         "attributes": {
+         *           "name": "Git"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdateOAuthClientBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['OAuthClientDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The kind of Git host cannot be connected, or the host does not confirm the token. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The kind of Git host cannot be connected, or the host does not confirm the token."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  addOAuthClientProjects: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the oauth client. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "type": "projects",
+         *           "id": "prj-4nZ8kXbVq2TwYc6R"
+         *         }
+         *       ]
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['AddOAuthClientProjectsBody'];
+      };
+    };
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description A project does not exist. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "A project does not exist."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  removeOAuthClientProjects: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the oauth client. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "type": "projects",
+         *           "id": "prj-4nZ8kXbVq2TwYc6R"
+         *         }
+         *       ]
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['AddOAuthClientProjectsBody'];
+      };
+    };
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listOAuthTokens: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['OAuthTokenPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listClientOAuthTokens: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the oauth client. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['OAuthTokenPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getOAuthToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the oauth token. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['OAuthTokenDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteOAuthToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the oauth token. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  updateOAuthToken: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the oauth token. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "oauth-tokens",
+         *         "attributes": {
+         *           "ssh-key": "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjE=\n-----END OPENSSH PRIVATE KEY-----\n"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdateOAuthTokenBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['OAuthTokenDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The text is not a private key. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The text is not a private key."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getVcsRepoCheck: {
+    parameters: {
+      query: {
+        /** @description Id of the OAuth token. */
+        oauth_token_id: string;
+        /** @description Owner and name of the repository. */
+        identifier: string;
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['VcsRepoCheckDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      /** @description The Git host refuses the token. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The Git host refuses the token."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getVcsTree: {
+    parameters: {
+      query: {
+        /** @description Id of the OAuth token. */
+        oauth_token_id: string;
+        /** @description Owner and name of the repository. */
+        identifier: string;
+        /** @description The branch. Default: the default branch of the repository. */
+        branch?: string;
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['VcsTreeDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      /** @description The Git host refuses the token. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The Git host refuses the token."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

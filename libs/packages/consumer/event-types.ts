@@ -1127,6 +1127,54 @@ type EventSchemas = {
       key: string;
       name: string;
     };
+    /** cadastre.OauthClientCreated.v1 */
+    OauthClientCreated: {
+      name: string | null;
+      serviceProvider: string;
+      httpUrl: string;
+      apiUrl: string;
+      organizationScoped: boolean;
+      projects: string[];
+    };
+    /** cadastre.OauthClientUpdated.v1 */
+    OauthClientUpdated: {
+      changes: {
+        name?: string | null;
+        organizationScoped?: boolean;
+        projects?: string[];
+      };
+    };
+    /** cadastre.OauthClientDestroyed.v1 */
+    OauthClientDestroyed: {
+      name: string | null;
+    };
+    /** cadastre.OauthTokenCreated.v1 */
+    OauthTokenCreated: {
+      token: string;
+      serviceProviderUser: string;
+    };
+    /** cadastre.OauthTokenReplaced.v1 */
+    OauthTokenReplaced: {
+      token: string;
+      serviceProviderUser: string;
+    };
+    /** cadastre.OauthTokenSshKeyStored.v1 */
+    OauthTokenSshKeyStored: {
+      token: string;
+    };
+    /** cadastre.OauthTokenDestroyed.v1 */
+    OauthTokenDestroyed: {
+      token: string;
+    };
+    /** cadastre.OauthTokensListed.v1 */
+    OauthTokensListed: {
+      organization: string;
+      count: number;
+    };
+    /** cadastre.OauthTokenShown.v1 */
+    OauthTokenShown: {
+      token: string;
+    };
     /** cadastre.VariableCreated.v1 */
     VariableCreated: {
       key: string;
@@ -1907,6 +1955,15 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   SshKeyDeleted: 1,
   SshKeysListed: 1,
   SshKeyShown: 1,
+  OauthClientCreated: 1,
+  OauthClientUpdated: 1,
+  OauthClientDestroyed: 1,
+  OauthTokenCreated: 1,
+  OauthTokenReplaced: 1,
+  OauthTokenSshKeyStored: 1,
+  OauthTokenDestroyed: 1,
+  OauthTokensListed: 1,
+  OauthTokenShown: 1,
   VariableCreated: 1,
   VariableUpdated: 1,
   VariableDeleted: 1,

@@ -24,6 +24,7 @@ import { reservedTagKeys } from './tags.js';
 import { teamAccess } from './team-access.js';
 import { teams } from './teams.js';
 import { tokens } from './tokens.js';
+import { vcsRows } from './vcs.js';
 import { variables } from './variables.js';
 import { workloadIdentities } from './workload-identities.js';
 import { workspaces } from './workspaces.js';
@@ -38,6 +39,7 @@ export const ROWS = {
     ...retentionOfOrganizations,
     ...notificationsOfOrganizations,
     ...agentsAndKeys,
+    ...vcsRows,
     ...ipAllowlistRows,
     ...reservedTagKeys,
     ...registry,

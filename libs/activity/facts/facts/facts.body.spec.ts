@@ -87,7 +87,7 @@ describe('parsing a fact', () => {
     [{ at: '/request/id', to: 'req-1' }, '/request/id', 'GUID'],
     [{ at: '/resource', to: 'policy' }, '/resource', 'Resource must be an object'],
     [{ at: '/resource/id', to: undefined }, '/resource/id', "Id can't be blank"],
-    [{ at: '/resource/type', to: 'polizei' }, '/resource/type', 'Type must be one of oauth_client, '],
+    [{ at: '/resource/type', to: 'polizei' }, '/resource/type', 'Type must be one of policy, '],
     [{ at: '/resource/action', to: 'eat' }, '/resource/action', 'Action of policy must be one of update, destroy'],
     [{ at: '/resource/type', to: 'constructor' }, '/resource/type', 'Type must be one of'],
     [{ at: '/resource/meta', to: 'none' }, '/resource/meta', 'Meta must be an object'],

@@ -58,8 +58,6 @@ const workspaceTask = z.strictObject({
 
 /** Schemas of `meta` by resource type and action. */
 export const CATALOGUE = {
-  oauth_client: { create: standard, update: standard, destroy: standard },
-  oauth_token: { index: standard, show: standard, update: standard, destroy: standard },
   policy: { update: standard, destroy: standard },
   policy_check: {
     // Some services report fields for an override as for all policy checks, others none. Both forms are accepted.
@@ -138,6 +136,8 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'gpg_key',
   'identity_provider',
   'notification_configuration',
+  'oauth_client',
+  'oauth_token',
   'oidc_key',
   'organization',
   'organization_user',

@@ -130,6 +130,7 @@ const WORKS_IN_ALL_WORKSPACES: readonly Permission[] = [
   ...WRITES,
   ...ADMINISTERS_RUNS_AND_STATE,
   'read-ssh-keys',
+  'read-vcs-connections',
 ];
 const MANAGES_ALL_PROJECTS: readonly Permission[] = [
   ...PROJECTS,
@@ -192,7 +193,7 @@ const OF_ROLE: Readonly<Record<Exclude<Role, 'user-token' | 'site-admin'>, reado
   manageWorkspaces: WORKS_IN_ALL_WORKSPACES,
   manageProjects: [...WORKS_IN_ALL_WORKSPACES, ...MANAGES_ALL_PROJECTS],
   manageRunTasks: ['manage-run-tasks'],
-  manageVcsSettings: ['read-ssh-keys', 'manage-ssh-keys'],
+  manageVcsSettings: ['read-ssh-keys', 'manage-ssh-keys', 'read-vcs-connections', 'manage-vcs-connections'],
   manageAgentPools: ['manage-agent-pools', 'manage-agent-tokens'],
   manageMembership: ['manage-memberships', 'manage-team-membership'],
   manageTeams: ['manage-teams', 'manage-team-tokens'],
@@ -365,7 +366,16 @@ describe('callers by kind', () => {
   it('an organization token cannot run, store state or handle keys', () => {
     expect(
       OF_ROLE['organization-token'].filter((word) =>
-        [...PLANS, 'apply-run', 'create-state', 'read-ssh-keys', 'manage-ssh-keys', 'assign-ssh-key'].includes(word),
+        [
+          ...PLANS,
+          'apply-run',
+          'create-state',
+          'read-ssh-keys',
+          'manage-ssh-keys',
+          'assign-ssh-key',
+          'read-vcs-connections',
+          'manage-vcs-connections',
+        ].includes(word),
       ),
     ).toEqual([]);
   });

@@ -168,6 +168,9 @@ export const permissions = {
   // Keys and agents.
   'read-ssh-keys': { roles: [...WORKSPACE_WORKERS, 'manageVcsSettings'] },
   'manage-ssh-keys': { roles: ['owner', 'manageVcsSettings'] },
+  // Connections to Git hosts. Those who choose the repository of a workspace need to read them.
+  'read-vcs-connections': { roles: [...WORKSPACE_WORKERS, 'manageVcsSettings'] },
+  'manage-vcs-connections': { roles: ['owner', 'manageVcsSettings'] },
   'read-agent-pools': { roles: EVERYBODY },
   'manage-agent-pools': { roles: [...OWNERS_AND_TOKEN, 'manageAgentPools'] },
   'manage-agent-tokens': { roles: ['owner', 'manageAgentPools'] },
@@ -264,6 +267,7 @@ export const READING_PERMISSIONS: ReadonlySet<Permission> = new Set<Permission>(
   'read-variable-sets',
   'read-providers',
   'read-ssh-keys',
+  'read-vcs-connections',
   'read-agent-pools',
   'manage-agent-pools',
   'manage-agent-tokens',

@@ -1,0 +1,1 @@
+export { connectionsDefinition, ConnectionsModule } from './connections.module.js';

@@ -1,0 +1,206 @@
+import { notFound, sql, type OrganizationDeleted, type Projection, type Sql, type Timestamp } from '#platform/kernel';
+import { buildSnapshotJson, selectStreamVersions, type StreamSnapshot, type StreamVersion } from '#storage/event-store';
+import type { Database } from '#platform/postgres';
+import {
+  hasOrganizationName,
+  listInOrganization,
+  requireCurrentAccess,
+  requirePermission,
+  requirePermittedRow,
+  type Actor,
+  type Permission,
+} from '#api/access';
+import type { ListPage, PageRequest } from '#api/json-api';
+import { buildSecretDeletion } from '#storage/vault';
+import type { OauthClientEvent } from './oauth-client.js';
+
+/** Returns the id of the secret with the SSH key of a token. */
+export const toSshKeyId = (token: string): string => `${token}-ssh-key`;
+
+export const oauthClients: Projection<OauthClientEvent | OrganizationDeleted> = {
+  name: 'oauth_clients',
+  version: 1,
+  tables: ['oauth_clients'],
+  on: {
+    OauthClientCreated: (created, { stream, organization, time }) => sql`
+      insert into oauth_clients (id, organization, name, service_provider, http_url, api_url, organization_scoped, projects,
+                                 token_has_ssh_key, created_at, updated_at)
+      values (${stream}, ${organization}, ${created.name}, ${created.serviceProvider}, ${created.httpUrl}, ${created.apiUrl},
+              ${created.organizationScoped}, ${JSON.stringify(created.projects)}, false, ${time}, ${time})`,
+    OauthClientUpdated: ({ changes }, { stream, time }) => sql`
+      update oauth_clients
+         set updated_at = ${time}
+             ${changes.name === undefined ? sql.raw('') : sql`, name = ${changes.name}`}
+             ${changes.organizationScoped === undefined ? sql.raw('') : sql`, organization_scoped = ${changes.organizationScoped}`}
+             ${changes.projects === undefined ? sql.raw('') : sql`, projects = ${JSON.stringify(changes.projects)}`}
+       where id = ${stream}`,
+    OauthTokenCreated: ({ token, serviceProviderUser }, { stream, time }) => sql`
+      update oauth_clients
+         set token = ${token}, token_user = ${serviceProviderUser}, token_has_ssh_key = false, token_created_at = ${time}
+       where id = ${stream}`,
+    OauthTokenReplaced: ({ serviceProviderUser }, { stream, time }) => sql`
+      update oauth_clients set token_user = ${serviceProviderUser}, updated_at = ${time} where id = ${stream}`,
+    OauthTokenSshKeyStored: (_, { stream }) =>
+      sql`update oauth_clients set token_has_ssh_key = true where id = ${stream}`,
+    OauthTokenDestroyed: (_, { stream }) => sql`
+      update oauth_clients set token = null, token_user = null, token_has_ssh_key = false, token_created_at = null
+       where id = ${stream}`,
+    OauthClientDestroyed: (_, { stream }) => sql`delete from oauth_clients where id = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from oauth_clients where organization = ${stream}`,
+  },
+};
+
+/** Deletes the secrets of a token from the vault. `tables` is empty, because the vault is not a view. */
+export const oauthTokenSecrets: Projection<Extract<OauthClientEvent, { type: 'OauthTokenDestroyed' }>> = {
+  name: 'oauth_token_secrets',
+  tables: [],
+  on: { OauthTokenDestroyed: ({ token }) => buildSecretDeletion(sql`${token}, ${toSshKeyId(token)}`) },
+};
+
+export type OauthClientRow = {
+  readonly id: string;
+  readonly organization: string;
+  readonly organizationName: string;
+  readonly name: string | null;
+  readonly serviceProvider: string;
+  readonly httpUrl: string;
+  readonly apiUrl: string;
+  readonly organizationScoped: boolean;
+  /** Ids of the projects that exist. */
+  readonly projects: readonly string[];
+  /** Id of the token; null after it was destroyed. */
+  readonly token: string | null;
+  readonly tokenUser: string | null;
+  readonly tokenHasSshKey: boolean;
+  readonly tokenCreatedAt: Timestamp | null;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
+};
+
+const COLUMNS = sql.raw(`
+  c.id, c.organization, o.name as "organizationName", c.name, c.service_provider as "serviceProvider",
+  c.http_url as "httpUrl", c.api_url as "apiUrl", c.organization_scoped as "organizationScoped",
+  array(select p.id from projects p where p.organization = c.organization and c.projects ? p.id order by p.id) as projects,
+  c.token, c.token_user as "tokenUser", c.token_has_ssh_key as "tokenHasSshKey", c.token_created_at as "tokenCreatedAt",
+  c.created_at as "createdAt", c.updated_at as "updatedAt"`);
+
+const FROM = sql.raw('from oauth_clients c join organizations o on o.id = c.organization');
+
+export const selectOauthClientById = (id: string): Sql => sql`select ${COLUMNS} ${FROM} where c.id = ${id}`;
+
+/** A row with what a command needs. */
+type ForCommand = {
+  readonly snapshot: StreamSnapshot;
+  readonly preconditions: readonly StreamVersion[];
+  /** The requested projects that exist in the organization. */
+  readonly existingProjects: readonly string[];
+};
+
+export type OauthClientForCommand = OauthClientRow & ForCommand;
+
+const selectForCommand = (projects: readonly string[]): Sql => sql`
+  ${buildSnapshotJson('s')} as snapshot, ${selectStreamVersions(sql.raw('array[c.organization]'))} as preconditions,
+  ${selectExistingProjects(projects, sql.raw('c.organization'))} as "existingProjects"`;
+
+const selectExistingProjects = (projects: readonly string[], organization: Sql): Sql =>
+  sql`array(select p.id from projects p where p.organization = ${organization} and p.id = any (${projects}::text[]))`;
+
+/** Returns the row of a client or of the client of a token. Throws the refusal of the permission table. */
+const findForCommand = async (
+  database: Database,
+  actor: Actor,
+  condition: Sql,
+  projects: readonly string[],
+): Promise<OauthClientForCommand> => {
+  const row = await database.row<OauthClientForCommand>(sql`
+    select ${COLUMNS}, ${selectForCommand(projects)} ${FROM} join event_store.streams s on s.stream = c.id
+     where ${condition} and ${requireCurrentAccess(actor)}`);
+  return requirePermittedRow(actor, 'manage-vcs-connections', row);
+};
+
+export const findOauthClientForCommand = (
+  database: Database,
+  actor: Actor,
+  id: string,
+  projects: readonly string[] = [],
+): Promise<OauthClientForCommand> => findForCommand(database, actor, sql`c.id = ${id}`, projects);
+
+export const findOauthTokenForCommand = (
+  database: Database,
+  actor: Actor,
+  token: string,
+): Promise<OauthClientForCommand> => findForCommand(database, actor, sql`c.token = ${token}`, []);
+
+type OrganizationForClient = Omit<ForCommand, 'snapshot'> & { readonly organization: string };
+
+export const loadOrganizationForClient = async (
+  database: Database,
+  actor: Actor,
+  name: string,
+  projects: readonly string[],
+): Promise<OrganizationForClient> => {
+  const row = await database.row<OrganizationForClient>(sql`
+    select o.id as organization, ${selectStreamVersions(sql.raw('array[o.id]'))} as preconditions,
+           ${selectExistingProjects(projects, sql.raw('o.id'))} as "existingProjects"
+      from organizations o where ${hasOrganizationName('o', name)} and ${requireCurrentAccess(actor)}`);
+  return requirePermittedRow(actor, 'manage-vcs-connections', row);
+};
+
+/** Returns a client. Throws the refusal of the permission table if the caller lacks the permission. */
+export const findOauthClient = async (
+  database: Database,
+  actor: Actor,
+  permission: Permission,
+  id: string,
+): Promise<OauthClientRow> => {
+  const row = await database.row<OauthClientRow>(
+    sql`select ${COLUMNS} ${FROM} where c.id = ${id} and ${requireCurrentAccess(actor)}`,
+  );
+  return requirePermittedRow(actor, permission, row);
+};
+
+/** Returns the client of a token. `organization`: the name of the organization that it must belong to; null for any. */
+export const findOauthToken = async (
+  database: Database,
+  actor: Actor,
+  token: string,
+  organization: string | null = null,
+): Promise<OauthClientRow> => {
+  const isOfOrganization = organization === null ? sql.raw('true') : hasOrganizationName('o', organization);
+  const row = await database.row<OauthClientRow>(
+    sql`select ${COLUMNS} ${FROM} where c.token = ${token} and ${isOfOrganization} and ${requireCurrentAccess(actor)}`,
+  );
+  if (!row) throw notFound();
+  requirePermission(actor, 'read-vcs-connections', row);
+  return row;
+};
+
+const LIST = {
+  permission: 'read-vcs-connections',
+  columns: COLUMNS,
+  from: FROM,
+  order: sql.raw('"createdAt", id'),
+} as const;
+
+/** Returns one page of the clients of an organization and the count of all, from one statement. */
+export const listOauthClients = (
+  database: Database,
+  actor: Actor,
+  organization: string,
+  page: PageRequest,
+): Promise<ListPage<OauthClientRow> & { readonly organization: string }> =>
+  listInOrganization(database, actor, { ...LIST, where: sql.raw('c.organization = owner.id'), organization }, page);
+
+/** Like `listOauthClients`, without clients that have no token. */
+export const listOauthTokens = (
+  database: Database,
+  actor: Actor,
+  organization: string,
+  page: PageRequest,
+): Promise<ListPage<OauthClientRow> & { readonly organization: string }> =>
+  listInOrganization(
+    database,
+    actor,
+    { ...LIST, where: sql.raw('c.organization = owner.id and c.token is not null'), organization },
+    page,
+  );

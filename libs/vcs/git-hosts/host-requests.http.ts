@@ -1,0 +1,78 @@
+import type { z } from 'zod';
+import { OutboundError, type OutboundFetch } from '#platform/outbound';
+import { GitHostError } from './git-host.js';
+
+/** Sends requests to the API of one Git host with one token. */
+export class HostRequests {
+  private readonly host: string;
+
+  constructor(
+    private readonly fetch: OutboundFetch,
+    /** Address of the API, without a slash at its end. */
+    private readonly apiUrl: string,
+    private readonly headers: Readonly<Record<string, string>>,
+  ) {
+    this.host = new URL(apiUrl).host;
+  }
+
+  /** Returns the parsed body. Throws `GitHostError` unless the status is 2xx and the schema matches. */
+  async read<S extends z.ZodType>(path: string, schema: S): Promise<z.infer<S>> {
+    return (await this.readWithHeaders(path, schema)).body;
+  }
+
+  async readWithHeaders<S extends z.ZodType>(
+    path: string,
+    schema: S,
+  ): Promise<{ readonly body: z.infer<S>; readonly headers: Headers }> {
+    const response = await this.send(path);
+    const parsed = schema.safeParse(await response.json().catch(() => null));
+    if (!parsed.success) {
+      throw new GitHostError('unexpected', `${this.host} answered with an unexpected document. Is the API URL right?`);
+    }
+    return { body: parsed.data, headers: response.headers };
+  }
+
+  /** Like `read`, but returns null if the host answers that there is no such thing. */
+  async readOrNull<S extends z.ZodType>(path: string, schema: S): Promise<z.infer<S> | null> {
+    try {
+      return await this.read(path, schema);
+    } catch (error) {
+      if (error instanceof GitHostError && error.failure === 'not-found') return null;
+      throw error;
+    }
+  }
+
+  private async send(path: string): Promise<Response> {
+    const response = await this.fetch(`${this.apiUrl}${path}`, {
+      headers: { accept: 'application/json', ...this.headers },
+    }).catch((error: unknown) => {
+      throw toHostError(error);
+    });
+    if (!response.ok) throw this.toStatusError(response);
+    return response;
+  }
+
+  private toStatusError({ status, headers }: Response): GitHostError {
+    const retryAfter = parseRetryAfter(headers);
+    if (status === 429 || (status === 403 && retryAfter !== null)) {
+      return new GitHostError('rate-limited', `${this.host} limits the requests of this token`, retryAfter);
+    }
+    if (status === 401) return new GitHostError('unauthorized', `${this.host} refused the token`);
+    if (status === 403)
+      return new GitHostError('forbidden', `The token does not suffice for this request to ${this.host}`);
+    if (status === 404) return new GitHostError('not-found', `${this.host} has no such resource`);
+    const failure = status >= 500 ? 'unavailable' : 'unexpected';
+    return new GitHostError(failure, `${this.host} answered with the status ${status}`, retryAfter);
+  }
+}
+
+/** A host that names no time, or one far in the future, is asked again after an hour at the latest. */
+const LONGEST_PAUSE_S = 3_600;
+
+const parseRetryAfter = (headers: Headers): number | null => {
+  const text = headers.get('retry-after') ?? '';
+  return /^\d{1,9}$/.test(text) ? Math.min(Number(text), LONGEST_PAUSE_S) : null;
+};
+
+const toHostError = (error: unknown): unknown =>
+  error instanceof OutboundError ? new GitHostError('unavailable', error.message, null, error) : error;

@@ -1,0 +1,9 @@
+export { GitHosts } from './git-hosts.service.js';
+export { GitHostError, type GitHost, type GitHostFailure, type HostRepository } from './git-host.js';
+export {
+  CONNECTED_PROVIDERS,
+  isConnectedProvider,
+  SERVICE_PROVIDERS,
+  type ConnectedProvider,
+  type ServiceProvider,
+} from './service-providers.js';

@@ -1,0 +1,133 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ROOT } from './folders.js';
+import { freePorts } from './free-ports.js';
+import { runKeptProgram } from './kept-program.js';
+import { waitUntil } from './product.js';
+import { requirePrograms } from './programs.js';
+
+const run = promisify(execFile);
+
+/** The first call on a machine builds Gitea, which takes minutes. */
+export const INSTALL_GITEA_TIMEOUT_MS = 15 * 60_000;
+
+const ADMIN = 'cadastre-bot';
+
+/** Gitea refuses to run as root, which tests in containers do. */
+const AS_ANYBODY = { GITEA_I_AM_BEING_UNSAFE_RUNNING_AS_ROOT: 'true' };
+
+/** A Gitea with an administrator and a token of them. */
+export type Gitea = {
+  readonly url: string;
+  readonly apiUrl: string;
+  readonly user: string;
+  readonly token: string;
+  /** Sends a request as the administrator. Fails unless it succeeds. */
+  call(method: string, path: string, body?: object): Promise<any>;
+  /** Creates a repository with a commit on `main`. Returns its identifier. */
+  makeRepository(name: string, files: Readonly<Record<string, string>>): Promise<string>;
+  /** Commits these files to a branch, which it creates from `main` if it is new. Returns the SHA of the commit. */
+  commit(
+    repository: string,
+    branch: string,
+    files: Readonly<Record<string, string>>,
+    message?: string,
+  ): Promise<string>;
+  remove(): Promise<void>;
+};
+
+const formatConfiguration = (folder: string, sources: string, port: number): string => `
+APP_NAME = Gitea
+RUN_USER = ${userInfo().username}
+WORK_PATH = ${folder}
+[server]
+HTTP_ADDR = 127.0.0.1
+HTTP_PORT = ${port}
+ROOT_URL = http://127.0.0.1:${port}/
+STATIC_ROOT_PATH = ${sources}
+OFFLINE_MODE = true
+DISABLE_SSH = true
+LFS_START_SERVER = false
+[database]
+DB_TYPE = sqlite3
+[security]
+INSTALL_LOCK = true
+PASSWORD_HASH_ALGO = pbkdf2$1$1
+[webhook]
+ALLOWED_HOST_LIST = loopback
+[log]
+LEVEL = Warn
+[cron]
+ENABLED = false
+[indexer]
+ISSUE_INDEXER_TYPE = db
+`;
+
+/** Starts Gitea on 127.0.0.1 with an empty database. */
+export const startGitea = async (): Promise<Gitea> => {
+  requirePrograms('go', 'gcc', 'git');
+  const sources = (await run('bash', [join(ROOT, 'test/support/install-gitea')])).stdout.trim();
+  const program = join(sources, 'gitea');
+  const folder = await mkdtemp(join(tmpdir(), 'cadastre-gitea-'));
+  const [port] = await freePorts();
+  const config = join(folder, 'app.ini');
+  const env = { ...process.env, ...AS_ANYBODY };
+  await writeFile(config, formatConfiguration(folder, sources, port));
+  await run(program, ['migrate', '--config', config], { env });
+  const account = ['--username', ADMIN, '--password', 'password', '--email', 'bot@example.com', '--admin'];
+  const options = ['--must-change-password=false', '--access-token', '--access-token-scopes', 'all'];
+  const create = ['admin', 'user', 'create', '--config', config, ...account, ...options];
+  const created = await run(program, create, { env });
+  const token = /\b[0-9a-f]{40}\b/.exec(created.stdout)?.[0] ?? '';
+  const server = await runKeptProgram(program, ['web', '--config', config], join(folder, 'log'), env);
+  const url = `http://127.0.0.1:${port}`;
+  const apiUrl = `${url}/api/v1`;
+  await waitUntil(async () => {
+    const failure = server.failure();
+    if (failure) throw new Error(`Gitea ended: ${failure}`);
+    return (await fetch(`${apiUrl}/version`).catch(() => null))?.ok ?? false;
+  }, 'Gitea answers');
+  const call: Gitea['call'] = async (method, path, body) => {
+    const response = await fetch(`${apiUrl}${path}`, {
+      method,
+      headers: { authorization: `token ${token}`, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} of Gitea: ${response.status} ${text}`);
+    return text === '' ? null : JSON.parse(text);
+  };
+  const commit: Gitea['commit'] = async (repository, branch, files, message = 'Change files') => {
+    const names = new Set(
+      ((await call('GET', `/repos/${repository}/branches?limit=50`)) ?? []).map(({ name }: { name: string }) => name),
+    );
+    const isNew = names.size > 0 && !names.has(branch);
+    const changes = Object.entries(files).map(([path, text]) => ({
+      operation: 'upload',
+      path,
+      content: Buffer.from(text).toString('base64'),
+    }));
+    const body = { branch: isNew ? 'main' : branch, ...(isNew && { new_branch: branch }), message, files: changes };
+    return (await call('POST', `/repos/${repository}/contents`, body)).commit.sha as string;
+  };
+  return {
+    url,
+    apiUrl,
+    user: ADMIN,
+    token,
+    call,
+    commit,
+    makeRepository: async (name, files) => {
+      const { full_name: identifier } = await call('POST', '/user/repos', { name, default_branch: 'main' });
+      await commit(identifier, 'main', files, 'Add files');
+      return identifier;
+    },
+    remove: async () => {
+      await server.kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
