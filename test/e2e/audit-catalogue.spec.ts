@@ -105,7 +105,8 @@ describe('the audit trail', () => {
     ...WORKLOAD_ACTIONS,
     ...NOTIFICATION_ACTIONS,
   };
-  // Only operators create sign-in links. Jobs record lost executors (libs/runs/runs/run-leases), and starts and changes of
+  // Only operators create sign-in links. Jobs record lost executors (libs/runs/runs/run-leases), deletions of
+  // their old data (libs/operations/retention), and starts and changes of
   // logs (libs/activity/audit-trail/log, libs/activity/audit-trail-log).
   const elsewhere = [
     'audit_trail_log.fork',
@@ -113,6 +114,7 @@ describe('the audit trail', () => {
     'audit_trail_log.start',
     'organization.destroy',
     'run.lose_executor',
+    'run.permanently_delete_backing_data',
     'workspace.expire_lock',
     'sign_in_methods.create_link',
     ...SIGNED_LINK_ACTIONS,

@@ -32,7 +32,7 @@ const days = {
 export const deleteOlderPolicySchema = defineResource({
   name: 'DataRetentionPolicyDeleteOlder',
   type: DELETE_OLDERS,
-  description: 'A policy that deletes the backing data of old versions.',
+  description: 'A policy that deletes the backing data of old versions, and the logs and documents of old runs.',
   exampleId,
   attributes: days,
   relationships,
@@ -59,7 +59,8 @@ export const firstPolicySchema = defineResource({
 
 const DATA_RETENTION_POLICIES = {
   name: 'Data retention policies',
-  description: 'Rules that delete the backing data of old state versions and configuration versions.',
+  description:
+    'Rules that delete the backing data of old state versions and configuration versions, and the logs and documents of old runs.',
   idName: 'DataRetentionPolicy',
 };
 

@@ -351,7 +351,7 @@ describe('the retention job and simultaneous changes', () => {
     clock.pass({ days: 31 });
     runBetween(server.store, () => Promise.reject(new Error('the disk is full')));
     await expect(runJob()).rejects.toMatchObject({
-      message: 'the data of 1 versions could not be deleted',
+      message: 'the data of 1 versions and runs could not be deleted',
       cause: { message: 'the disk is full' },
     });
     // Three versions are due. They are equally old, so their ids decide which of them are deleted first.

@@ -4,6 +4,7 @@ import type { ScheduledJob } from '#platform/postgres';
 import { createSystemContext } from '#api/access';
 import {
   isConfigurationInUse,
+  prepareRunDataDeletion,
   preparePermanentConfigurationDeletion,
   prepareSoftConfigurationDeletion,
 } from '#runs/runs';
@@ -15,6 +16,7 @@ import {
   findExpiredVersion,
   listExpiredVersions,
   hasOtherPolicy,
+  RUNS,
   STATE_VERSIONS,
   type RetainedKind,
   type StoredVersion,
@@ -25,20 +27,27 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Deletion of the files of one kind of record. */
 type RecordDeletion = {
   readonly kind: RetainedKind;
-  readonly soft: (store: EventStore, version: StoredVersion) => Promise<StreamWrite>;
-  readonly permanent: (store: EventStore, version: StoredVersion) => Promise<StreamWrite>;
-  /** Conditions that make a soft deletion outdated, besides changes of the streams that it depends on. */
-  readonly findConflicts: (id: string) => readonly Sql[];
+  readonly prepare: (store: EventStore, record: StoredVersion) => Promise<StreamWrite>;
 };
 
-const DELETIONS: readonly RecordDeletion[] = [
-  { kind: STATE_VERSIONS, soft: prepareSoftDeletion, permanent: preparePermanentDeletion, findConflicts: () => [] },
+/** `findConflicts` returns conditions that make it outdated, besides changes of the streams that it depends on. */
+type PolicyDeletion = RecordDeletion & { readonly findConflicts: (id: string) => readonly Sql[] };
+
+/** What policies delete. Nobody can restore the data of runs, so they have no soft deletion. */
+const POLICY_DELETIONS: readonly PolicyDeletion[] = [
+  { kind: STATE_VERSIONS, prepare: prepareSoftDeletion, findConflicts: () => [] },
   {
     kind: CONFIGURATION_VERSIONS,
-    soft: prepareSoftConfigurationDeletion,
-    permanent: preparePermanentConfigurationDeletion,
+    prepare: prepareSoftConfigurationDeletion,
     findConflicts: (id) => [isConfigurationInUse(id)],
   },
+  { kind: RUNS, prepare: prepareRunDataDeletion, findConflicts: () => [] },
+];
+
+/** What follows a soft deletion after some days. */
+const EXPIRIES: readonly RecordDeletion[] = [
+  { kind: STATE_VERSIONS, prepare: preparePermanentDeletion },
+  { kind: CONFIGURATION_VERSIONS, prepare: preparePermanentConfigurationDeletion },
 ];
 
 type RetentionRun = {
@@ -71,10 +80,10 @@ const deleteEach = async (
 };
 
 /**
- * Creates the job that soft-deletes data of state versions and configuration versions that is older than the policy of
- * their workspace allows, or else that of their organization.
+ * Creates the job that soft-deletes data of state versions and configuration versions, and deletes data of runs, that is older
+ * than the policy of their workspace allows, or else that of their organization.
  *
- * It finds versions in pages by age and checks each again together with its append. So it can run twice without harm,
+ * It finds them in pages by age and checks each again together with its append. So it can run twice without harm,
  * and respects a policy or a lock that changes in the meantime.
  */
 export const createRetentionJob = (store: EventStore, clock: Clock, ids: Ids, everyMs: number): ScheduledJob => ({
@@ -83,17 +92,17 @@ export const createRetentionJob = (store: EventStore, clock: Clock, ids: Ids, ev
   run: (round) => {
     const now = clock.now();
     const context = createSystemContext('data retention', ids.uuid());
-    const rounds = DELETIONS.map((deletion) => ({
+    const rounds = POLICY_DELETIONS.map((deletion) => ({
       ids: listDueVersions(store.database, deletion.kind, now),
-      remove: (id: string) => softDelete(store, deletion, { id, now, context }),
+      remove: (id: string) => deleteDue(store, deletion, { id, now, context }),
     }));
-    return deleteEach(rounds, round, (count) => `the data of ${count} versions could not be deleted`);
+    return deleteEach(rounds, round, (count) => `the data of ${count} versions and runs could not be deleted`);
   },
 });
 
-const softDelete = (
+const deleteDue = (
   store: EventStore,
-  { kind, soft, findConflicts }: RecordDeletion,
+  { kind, prepare, findConflicts }: PolicyDeletion,
   { id, now, context }: { readonly id: string; readonly now: Date; readonly context: EventContext },
 ): Promise<boolean> =>
   store.retryOnConflict(async () => {
@@ -104,7 +113,7 @@ const softDelete = (
       expectVersion(due.policy, due.policyVersion),
     ];
     const conflicts = [hasOtherPolicy(due), ...findConflicts(id)].map(raiseConflictWhen);
-    await store.append([...preconditions, await soft(store, due)], context, conflicts);
+    await store.append([...preconditions, await prepare(store, due)], context, conflicts);
     return true;
   });
 
@@ -120,13 +129,13 @@ export const createExpiryJob = (
   run: (round) => {
     const before = new Date(clock.now().getTime() - days * DAY_MS);
     const context = createSystemContext('data retention', ids.uuid());
-    const rounds = DELETIONS.map(({ kind, permanent }) => ({
+    const rounds = EXPIRIES.map(({ kind, prepare }) => ({
       ids: listExpiredVersions(store.database, kind, before),
       remove: (id: string) =>
         store.retryOnConflict(async () => {
           const expired = await findExpiredVersion(store.database, kind, id, before);
           if (!expired) return false;
-          await store.append([await permanent(store, expired)], context);
+          await store.append([await prepare(store, expired)], context);
           return true;
         }),
     }));

@@ -6,20 +6,28 @@ import { IS_STATE_NEEDED } from '#workspaces/state';
 import { joinEffectivePolicy } from './data-retention-policies.queries.js';
 
 /**
- * Records whose files policies delete. `isNeeded` is a condition on their row `v` and the row `w` of their workspace.
+ * Records whose files policies delete. `isKept` is a condition on their row `v`: the files exist, and `kept_since` is their age.
+ * `isNeeded` is a condition on this row and the row `w` of their workspace.
  */
-export type RetainedKind = { readonly table: Sql; readonly condition: string; readonly isNeeded: Sql };
+export type RetainedKind = { readonly table: Sql; readonly isKept: Sql; readonly isNeeded: Sql };
 
 export const STATE_VERSIONS: RetainedKind = {
   table: sql.raw('state_versions'),
-  condition: 'finalized',
+  isKept: sql.raw(`v.status = 'finalized'`),
   isNeeded: IS_STATE_NEEDED,
 };
 
 export const CONFIGURATION_VERSIONS: RetainedKind = {
   table: sql.raw('configuration_versions'),
-  condition: 'uploaded',
+  isKept: sql.raw(`v.status = 'uploaded'`),
   isNeeded: IS_CONFIGURATION_NEEDED,
+};
+
+/** Their logs, documents of plans and errored states. A run that has not ended has no age. */
+export const RUNS: RetainedKind = {
+  table: sql.raw('runs'),
+  isKept: sql.raw('v.kept_since is not null and v.data_deleted_at is null'),
+  isNeeded: sql.raw('false'),
 };
 
 type DeletingPolicy = {
@@ -64,7 +72,7 @@ const isOlder = (now: Date, days: Sql): Sql =>
  */
 async function* listDueUnderPolicy(
   database: Database,
-  { table, condition, isNeeded }: RetainedKind,
+  { table, isKept, isNeeded }: RetainedKind,
   { id, organization, workspace, days }: DeletingPolicy,
   now: Date,
 ): AsyncGenerator<string> {
@@ -74,7 +82,7 @@ async function* listDueUnderPolicy(
     const page = await database.rows<{ id: string; unusedSince: Timestamp; isDue: boolean }>(sql`
       select v.id, v.kept_since as "unusedSince", not ${isNeeded} and coalesce(d.id = ${id}, false) as "isDue"
         from (select * from ${table} v
-               where ${inside} and v.status = ${sql.raw(`'${condition}'`)} and ${isOlder(now, sql`${days}::integer`)}
+               where ${inside} and ${isKept} and ${isOlder(now, sql`${days}::integer`)}
                  and (v.kept_since, v.id) > (${after.unusedSince}::timestamptz, ${after.id})
                order by v.kept_since, v.id limit ${VERSIONS_PER_PAGE}) v
         join workspaces w on w.id = v.workspace
@@ -102,7 +110,7 @@ type DueVersion = StoredVersion & {
 /** Returns undefined if the version is not due or no longer due. */
 export const findDueVersion = (
   database: Database,
-  { table, condition, isNeeded }: RetainedKind,
+  { table, isKept, isNeeded }: RetainedKind,
   id: string,
   now: Date,
 ): Promise<DueVersion | undefined> =>
@@ -113,7 +121,7 @@ export const findDueVersion = (
       join event_store.streams sw on sw.stream = v.workspace
       join ${joinEffectivePolicy('v.workspace', 'v.organization')} d on true
       join event_store.streams sd on sd.stream = d.id
-     where v.id = ${id} and v.status = ${condition} and ${isOlder(now, sql.raw('d.delete_older_than_days'))}
+     where v.id = ${id} and ${isKept} and ${isOlder(now, sql.raw('d.delete_older_than_days'))}
        and not ${isNeeded}`);
 
 /**

@@ -10496,7 +10496,7 @@ export interface components {
         | components['schemas']['DataRetentionPolicyDeleteOlder']
         | components['schemas']['DataRetentionPolicyDontDelete'];
     };
-    /** @description A policy that deletes the backing data of old versions. */
+    /** @description A policy that deletes the backing data of old versions, and the logs and documents of old runs. */
     DataRetentionPolicyDeleteOlder: {
       /** @example drp-5tYcQ8mZx2KbW7Vn */
       id: string;
@@ -39546,7 +39546,7 @@ export interface operations {
       400: components['responses']['BadRequest'];
       401: components['responses']['Unauthorized'];
       403: components['responses']['Forbidden'];
-      /** @description The apply has no such state, or you may not read the state of the workspace. */
+      /** @description The apply has no such state, a data retention policy has deleted it, or you may not read the state of the workspace. */
       404: {
         headers: {
           [name: string]: unknown;
@@ -39558,7 +39558,7 @@ export interface operations {
            *         {
            *           "status": "404",
            *           "title": "not found",
-           *           "detail": "The apply has no such state, or you may not read the state of the workspace."
+           *           "detail": "The apply has no such state, a data retention policy has deleted it, or you may not read the state of the workspace."
            *         }
            *       ]
            *     }
@@ -39679,7 +39679,7 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
-      /** @description The run was deleted. */
+      /** @description The run was deleted, or a data retention policy has deleted its data. */
       404: {
         headers: {
           [name: string]: unknown;
@@ -39691,7 +39691,7 @@ export interface operations {
            *         {
            *           "status": "404",
            *           "title": "not found",
-           *           "detail": "The run was deleted."
+           *           "detail": "The run was deleted, or a data retention policy has deleted its data."
            *         }
            *       ]
            *     }
@@ -40056,7 +40056,7 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
-      /** @description The run was deleted. */
+      /** @description The run was deleted, or a data retention policy has deleted its data. */
       404: {
         headers: {
           [name: string]: unknown;
@@ -40068,7 +40068,7 @@ export interface operations {
            *         {
            *           "status": "404",
            *           "title": "not found",
-           *           "detail": "The run was deleted."
+           *           "detail": "The run was deleted, or a data retention policy has deleted its data."
            *         }
            *       ]
            *     }
@@ -40267,7 +40267,7 @@ export interface operations {
       400: components['responses']['BadRequest'];
       401: components['responses']['Unauthorized'];
       403: components['responses']['Forbidden'];
-      /** @description The executor has not uploaded the document, or you may not see the run. */
+      /** @description The executor has not uploaded the document, a data retention policy has deleted it, or you may not see the run. */
       404: {
         headers: {
           [name: string]: unknown;
@@ -40279,7 +40279,7 @@ export interface operations {
            *         {
            *           "status": "404",
            *           "title": "not found",
-           *           "detail": "The executor has not uploaded the document, or you may not see the run."
+           *           "detail": "The executor has not uploaded the document, a data retention policy has deleted it, or you may not see the run."
            *         }
            *       ]
            *     }
@@ -40407,7 +40407,7 @@ export interface operations {
       400: components['responses']['BadRequest'];
       401: components['responses']['Unauthorized'];
       403: components['responses']['Forbidden'];
-      /** @description The executor has not uploaded the document, or you may not see the run. */
+      /** @description The executor has not uploaded the document, a data retention policy has deleted it, or you may not see the run. */
       404: {
         headers: {
           [name: string]: unknown;
@@ -40419,7 +40419,7 @@ export interface operations {
            *         {
            *           "status": "404",
            *           "title": "not found",
-           *           "detail": "The executor has not uploaded the document, or you may not see the run."
+           *           "detail": "The executor has not uploaded the document, a data retention policy has deleted it, or you may not see the run."
            *         }
            *       ]
            *     }
@@ -40547,7 +40547,7 @@ export interface operations {
       400: components['responses']['BadRequest'];
       401: components['responses']['Unauthorized'];
       403: components['responses']['Forbidden'];
-      /** @description The executor has not uploaded the document, or you may not see the run. */
+      /** @description The executor has not uploaded the document, a data retention policy has deleted it, or you may not see the run. */
       404: {
         headers: {
           [name: string]: unknown;
@@ -40559,7 +40559,7 @@ export interface operations {
            *         {
            *           "status": "404",
            *           "title": "not found",
-           *           "detail": "The executor has not uploaded the document, or you may not see the run."
+           *           "detail": "The executor has not uploaded the document, a data retention policy has deleted it, or you may not see the run."
            *         }
            *       ]
            *     }
@@ -40603,7 +40603,7 @@ export interface operations {
       400: components['responses']['BadRequest'];
       401: components['responses']['Unauthorized'];
       403: components['responses']['Forbidden'];
-      /** @description The executor has not uploaded the document, or you may not see the run. */
+      /** @description The executor has not uploaded the document, a data retention policy has deleted it, or you may not see the run. */
       404: {
         headers: {
           [name: string]: unknown;
@@ -40615,7 +40615,7 @@ export interface operations {
            *         {
            *           "status": "404",
            *           "title": "not found",
-           *           "detail": "The executor has not uploaded the document, or you may not see the run."
+           *           "detail": "The executor has not uploaded the document, a data retention policy has deleted it, or you may not see the run."
            *         }
            *       ]
            *     }
@@ -40659,7 +40659,7 @@ export interface operations {
       400: components['responses']['BadRequest'];
       401: components['responses']['Unauthorized'];
       403: components['responses']['Forbidden'];
-      /** @description The executor has not uploaded the document, or you may not see the run. */
+      /** @description The executor has not uploaded the document, a data retention policy has deleted it, or you may not see the run. */
       404: {
         headers: {
           [name: string]: unknown;
@@ -40671,7 +40671,7 @@ export interface operations {
            *         {
            *           "status": "404",
            *           "title": "not found",
-           *           "detail": "The executor has not uploaded the document, or you may not see the run."
+           *           "detail": "The executor has not uploaded the document, a data retention policy has deleted it, or you may not see the run."
            *         }
            *       ]
            *     }
@@ -40715,7 +40715,7 @@ export interface operations {
       400: components['responses']['BadRequest'];
       401: components['responses']['Unauthorized'];
       403: components['responses']['Forbidden'];
-      /** @description The executor has not uploaded the document, or you may not see the run. */
+      /** @description The executor has not uploaded the document, a data retention policy has deleted it, or you may not see the run. */
       404: {
         headers: {
           [name: string]: unknown;
@@ -40727,7 +40727,7 @@ export interface operations {
            *         {
            *           "status": "404",
            *           "title": "not found",
-           *           "detail": "The executor has not uploaded the document, or you may not see the run."
+           *           "detail": "The executor has not uploaded the document, a data retention policy has deleted it, or you may not see the run."
            *         }
            *       ]
            *     }
@@ -40790,7 +40790,7 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
-      /** @description The run was deleted. */
+      /** @description The run was deleted, or a data retention policy has deleted its data. */
       404: {
         headers: {
           [name: string]: unknown;
@@ -40802,7 +40802,7 @@ export interface operations {
            *         {
            *           "status": "404",
            *           "title": "not found",
-           *           "detail": "The run was deleted."
+           *           "detail": "The run was deleted, or a data retention policy has deleted its data."
            *         }
            *       ]
            *     }

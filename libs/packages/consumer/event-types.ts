@@ -977,6 +977,8 @@ type EventSchemas = {
       fence: number;
       size: number;
     };
+    /** cadastre.RunDataDeleted.v1 */
+    RunDataDeleted: Record<string, never>;
     /** cadastre.RunDiscarded.v1 */
     RunDiscarded: Record<string, never>;
     /** cadastre.RunCancelRequested.v1 */
@@ -1926,6 +1928,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   RunApplied: 1,
   RunErrored: 1,
   RunErroredStateStored: 1,
+  RunDataDeleted: 1,
   RunDiscarded: 1,
   RunCancelRequested: 1,
   RunCanceled: 1,

@@ -2,6 +2,7 @@ export type { RunEvent } from './runs/run-event.js';
 export { CONFIGURATION_FILES } from './configuration-versions/configuration-version.files.js';
 export { createConfigurationSweeper } from './configuration-versions/configuration-sweeper.follower.js';
 export { createEndedLogsJob } from './logs/ended-logs.job.js';
+export { prepareRunDataDeletion } from './run-files/run-data.writes.js';
 export { RUN_FILES } from './run-files/run.files.js';
 export { createRunFileSweeper } from './run-files/run-file-sweeper.follower.js';
 export { createRunLogs, RunsModule, type RunsOptions, runsDefinition } from './runs.module.js';

@@ -167,6 +167,11 @@ export const runEvents = defineEvents(
       audit: { action: 'store_errored_state', meta: ({ fence, size }) => ({ fence, size }) },
       live: 'changed',
     },
+    RunDataDeleted: {
+      schema: nothing,
+      audit: { action: 'permanently_delete_backing_data' },
+      live: 'changed',
+    },
     RunDiscarded: {
       schema: nothing,
       audit: { action: 'discard' },

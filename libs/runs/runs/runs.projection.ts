@@ -9,7 +9,7 @@ import {
 } from '#platform/kernel';
 import { buildSecretDeletion } from '#storage/vault';
 import { getOperation, RUN_OPTIONS } from './runs/run-options.js';
-import { FINAL_STATUSES, type RunStatus } from './runs/run-status.js';
+import { FINAL_STATUSES, isFinal, type RunStatus } from './runs/run-status.js';
 import { STATUS_AFTER, waitsForWorkspace } from './runs/run-state.js';
 import type { RunEvent } from './runs/run-event.js';
 import { METRIC_TABLES, buildMetricUpdates } from './runs/runs.metrics.js';
@@ -36,7 +36,8 @@ const setStatus = (
 ): readonly Sql[] => [
   sql`
   update runs
-     set status = ${status}, reached = reached || ${sql.json({ [status]: event.time })}::jsonb ${set ?? sql.empty}
+     set status = ${status}, reached = reached || ${sql.json({ [status]: event.time })}::jsonb
+         ${isFinal(status) ? sql`, kept_since = ${event.time}` : sql.empty} ${set ?? sql.empty}
    where id = ${event.stream}`,
   sql`update workspace_runs set status = ${status} where current_run = ${event.stream}`,
   insertRunEvent(event, status === 'plan_queued' ? 'queued' : status, message),
@@ -108,8 +109,8 @@ export const runSecrets: Projection<WorkspaceDeleted> = {
  */
 export const runs: Projection<RunEvent | RunOwnerDeleted> = {
   name: 'runs',
-  // The rows contain all options. A migration added those of version 2.
-  version: RUN_OPTIONS.version - 1,
+  // The rows contain all options. A migration added those of version 2. Version 2 of the view has the columns of retention.
+  version: RUN_OPTIONS.version,
   tables: TABLES,
   names: [
     { table: 'runs', column: 'created_by' },
@@ -147,7 +148,10 @@ export const runs: Projection<RunEvent | RunOwnerDeleted> = {
       setStatus('applied', event, { set: sql`, applied = ${sql.json(resources)}`, message }),
     RunErrored: onStatus('RunErrored'),
     RunErroredStateStored: (_, { stream, time }) =>
-      sql`update runs set errored_state_at = ${time} where id = ${stream}`,
+      sql`
+        update runs set errored_state_at = ${time}, kept_since = case when kept_since is not null then ${time}::timestamptz end
+         where id = ${stream}`,
+    RunDataDeleted: (_, { stream, time }) => sql`update runs set data_deleted_at = ${time} where id = ${stream}`,
     RunDiscarded: onStatus('RunDiscarded'),
     RunCancelRequested: ({ forceCancelAvailableAt }, event) => [
       sql`update runs set cancel_requested_at = ${event.time}, force_cancel_available_at = ${forceCancelAvailableAt}

@@ -34,6 +34,7 @@ import { selectFence } from '../logs/run-logs.queries.js';
 import type { ErroredStateRead } from '../reads.events.js';
 import { RunFiles } from '../run-files/run.files.js';
 import { requireFenceParameter } from '../runs/run-fence.js';
+import { createDeletedDataRefusal } from '../runs/run.js';
 import { toRunId } from '../runs/runs.document.js';
 import { findRun } from '../runs/runs.queries.js';
 import { ErroredStateLinks } from './errored-states.links.js';
@@ -44,6 +45,7 @@ type RunOfErroredState = {
   readonly organization: string;
   readonly workspace: string;
   readonly fence: number | null;
+  readonly isDataDeleted: boolean;
   /** For `requireAddressOfLink`. */
   readonly allowedRanges: readonly string[] | null;
 };
@@ -86,6 +88,7 @@ export class ErroredStatesController {
   async download(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<HttpRedirectResponse> {
     const row = await findRun(this.database, actor, toRunId(id, 'apply'));
     requirePermission(actor, 'read-state', row);
+    if (row.dataDeletedAt !== null) throw createDeletedDataRefusal();
     if (row.erroredStateAt === null) throw notFound('The apply has no errored state');
     const data = { run: row.id, workspace: row.workspace, shown: 'link', linkOf: actor.id } as const;
     await this.reads.record<ErroredStateRead>(actor, row.organization, { type: 'ErroredStateDownloaded', data });
@@ -103,11 +106,12 @@ export class ErroredStatesController {
     const { run: id, recipient } = this.links.targetOf(token);
     const run = await this.database.row<RunOfErroredState>(sql`
       select r.organization, r.workspace, ${selectFence('apply')} as fence,
-             ${selectRangesOfLink(sql.raw('r.organization'), {
+             r.data_deleted_at is not null as "isDataDeleted", ${selectRangesOfLink(sql.raw('r.organization'), {
                type: sql`${recipient.type}::text`,
                id: sql`${recipient.id}::text`,
              })} as "allowedRanges" from runs r where r.id = ${id}`);
     if (run) requireAddressOfLink(run.allowedRanges, getClientAddress(request));
+    if (run?.isDataDeleted) throw createDeletedDataRefusal();
     const file = run && (await this.files.get(toErroredState(id, run.fence)));
     if (!run || !file) throw notFound('The state is not here');
     const { id: linkOf, type } = recipient;

@@ -29,7 +29,10 @@ export const erroredStatesOperations = describeController(ErroredStatesControlle
     summary: 'Get a link to the state that the workspace did not accept',
     description: 'The signed link in the answer is valid for a minute and needs no token.',
     answer: describeRedirect('A signed link to the state.'),
-    refusals: { 'not-found': 'The apply has no such state, or you may not read the state of the workspace.' },
+    refusals: {
+      'not-found':
+        'The apply has no such state, a data retention policy has deleted it, or you may not read the state of the workspace.',
+    },
     events: ['ErroredStateDownloaded'],
   },
   content: {
@@ -42,7 +45,10 @@ export const erroredStatesOperations = describeController(ErroredStatesControlle
       description: 'The state.',
       example: { version: 4, serial: 7 },
     }),
-    refusals: { forbidden: INVALID_LINK, 'not-found': 'The run was deleted.' },
+    refusals: {
+      forbidden: INVALID_LINK,
+      'not-found': 'The run was deleted, or a data retention policy has deleted its data.',
+    },
     events: ['ErroredStateDownloaded'],
   },
 });

@@ -48,6 +48,9 @@ export const runLogsOperations = describeController(RunLogsController, RUNS, {
       limit: z.int().min(1).max(MAX_READ_BYTES).default(DEFAULT_READ_BYTES).meta({ description: 'The most bytes.' }),
     },
     answer: describeFile('text/plain', { description: 'Bytes of the log.' }),
-    refusals: { forbidden: INVALID_LINK, 'not-found': 'The run was deleted.' },
+    refusals: {
+      forbidden: INVALID_LINK,
+      'not-found': 'The run was deleted, or a data retention policy has deleted its data.',
+    },
   },
 });

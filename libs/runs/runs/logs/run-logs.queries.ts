@@ -91,6 +91,7 @@ type LogRow = PermissionScope & {
   readonly grants: readonly Grant[];
   readonly status: RunStatus;
   readonly reached: StatusTimestamps;
+  readonly isDataDeleted: boolean;
   /** For `requireAddressOfLink`. */
   readonly allowedRanges: readonly string[] | null;
   /** Bytes of all chunks; null if there are none. */
@@ -125,7 +126,8 @@ export const listChunksOfLink = (
   range: LogRange,
 ): Promise<LogRow[]> =>
   database.rows<LogRow>(sql`
-    select r.organization, r.status, r.reached, (${selectLastChunk(phase)} ->> 'end')::bigint as "end", c.start, c.content,
+    select r.organization, r.status, r.reached, r.data_deleted_at is not null as "isDataDeleted",
+           (${selectLastChunk(phase)} ->> 'end')::bigint as "end", c.start, c.content,
            ${identity ? selectWorkspaceGrants(identity, 'w') : sql`'[]'::jsonb`} as grants,
            ${selectRangesOfLink(sql.raw('r.organization'), { type: sql`${type}::text`, id: sql`${id}::text` })} as "allowedRanges"
       from runs r join workspaces w on w.id = r.workspace
@@ -162,8 +164,9 @@ export async function* listEndedLogs(database: Database): AsyncGenerator<EndedLo
 export const deleteChunks = (phase: string): Sql =>
   sql`delete from runs.log_chunks where phase = ${phase} returning id`;
 
-export const isRunStored = async (database: Database, run: string): Promise<boolean> =>
-  (await database.row(sql`select 1 from runs where id = ${run}`)) !== undefined;
+/** Returns false if the run or its data was deleted. */
+export const isRunDataKept = async (database: Database, run: string): Promise<boolean> =>
+  (await database.row(sql`select 1 from runs where id = ${run} and data_deleted_at is null`)) !== undefined;
 
 /** Returns the status of a run and the fence of its plan; undefined if the run was deleted. */
 export const findPlanOfDocuments = (

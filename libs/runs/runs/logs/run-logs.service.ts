@@ -7,6 +7,7 @@ import type { EventStore } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import { FairQueue } from '#workspaces/state';
 import type { LogFileKind, RunFile, RunFiles } from '../run-files/run.files.js';
+import { createDeletedDataRefusal } from '../runs/run.js';
 import { requireFence } from '../runs/run-fence.js';
 import type { PhaseName } from '../runs/phases.js';
 import type { LinkRecipient, LogTarget } from '../runs/run-logs.links.js';
@@ -25,7 +26,7 @@ import {
 } from './run-log.js';
 import {
   deleteChunks,
-  isRunStored,
+  isRunDataKept,
   insertChunks,
   listChunks,
   listEndedLogs,
@@ -116,7 +117,7 @@ export class RunLogs {
   }
 
   /**
-   * Reads a range of a log for a signed link. Throws not-found if the run was deleted, and if the caller that the link was made for
+   * Reads a range of a log for a signed link. Throws not-found if the run or its data was deleted, and if the caller that the link was made for
    * may not read the run any more. Recipients take turns.
    */
   async read(target: LogTarget, recipient: LinkRecipient, address: string | null, range: LogRange): Promise<Buffer> {
@@ -125,6 +126,7 @@ export class RunLogs {
     const [row] = rows;
     if (!row) throw notFound();
     requireAddressOfLink(row.allowedRanges, address);
+    if (row.isDataDeleted) throw createDeletedDataRefusal();
     const status = getPhaseStatus(target.name, row);
     if (row.end !== null) {
       const chunks = rows.flatMap(({ start, content }) => (start !== null && content ? [{ start, content }] : []));
@@ -154,8 +156,8 @@ export class RunLogs {
     // A file that exists has the same output: the job was interrupted before it deleted the chunks.
     await this.files.put(file, this.readOutput(phase));
     const [deleted = []] = await this.database.transaction([deleteChunks(phase)]);
-    // The run was deleted meanwhile, after its files were removed.
-    if (deleted.length === 0 && !(await isRunStored(this.database, run))) await this.files.remove(run);
+    // The run or its data was deleted meanwhile, after its files were removed.
+    if (deleted.length === 0 && !(await isRunDataKept(this.database, run))) await this.files.remove(run);
   }
 
   private async *readOutput(phase: string): AsyncGenerator<Buffer> {

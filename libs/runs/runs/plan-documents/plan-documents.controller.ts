@@ -37,6 +37,7 @@ import { parseFence } from '../runs/run-fence.js';
 import type { LinkRecipient } from '../runs/run-logs.links.js';
 import type { PlanOutputRead } from '../reads.events.js';
 import { RunFiles, type PlanDocumentKind } from '../run-files/run.files.js';
+import { createDeletedDataRefusal } from '../runs/run.js';
 import { toRunId } from '../runs/runs.document.js';
 import { findRun } from '../runs/runs.queries.js';
 import { PlanDocumentLinks } from './plan-documents.links.js';
@@ -51,6 +52,7 @@ type LinkedRun = {
   readonly organization: string;
   readonly workspace: string;
   readonly fence: number | null;
+  readonly isDataDeleted: boolean;
   /** For `requireAddressOfLink`. */
   readonly allowedRanges: readonly string[] | null;
 };
@@ -163,14 +165,13 @@ export class PlanDocumentsController {
   async content(@Param('token') token: string, @Req() request: FastifyRequest): Promise<StreamableFile> {
     const { run: id, kind, recipient } = this.links.targetOf(token);
     const run = await this.database.row<LinkedRun>(sql`
-      select r.id, r.organization, r.workspace, ${selectFence('plan')} as fence, ${selectRangesOfLink(
-        sql.raw('r.organization'),
-        {
-          type: sql`${recipient.type}::text`,
-          id: sql`${recipient.id}::text`,
-        },
-      )} as "allowedRanges" from runs r where r.id = ${id}`);
+      select r.id, r.organization, r.workspace, ${selectFence('plan')} as fence,
+             r.data_deleted_at is not null as "isDataDeleted", ${selectRangesOfLink(sql.raw('r.organization'), {
+               type: sql`${recipient.type}::text`,
+               id: sql`${recipient.id}::text`,
+             })} as "allowedRanges" from runs r where r.id = ${id}`);
     if (run) requireAddressOfLink(run.allowedRanges, getClientAddress(request));
+    if (run?.isDataDeleted) throw createDeletedDataRefusal();
     const file = run && (await this.files.get(toDocument(run, kind)));
     if (!run || !file) throw notFound('The document is not here');
     const recorded = kind === 'json-output' ? this.recordContent(run, recipient, request) : Promise.resolve();
@@ -198,6 +199,7 @@ export class PlanDocumentsController {
     const row = await findRun(this.database, actor, run);
     if (kind !== 'json-output-redacted') requirePermission(actor, 'read-plan-output', row);
     if (!hasEnded(getPhaseStatus('plan', row))) return void reply.status(204);
+    if (row.dataDeletedAt !== null) throw createDeletedDataRefusal();
     const document = toDocument({ id: run, fence: row.planExecution?.fence ?? null }, kind);
     if ((await this.files.size(document)) === null) throw notFound('The executor has not uploaded this document');
     if (kind === 'json-output') {

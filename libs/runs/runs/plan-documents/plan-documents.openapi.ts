@@ -33,7 +33,8 @@ const read = {
   answer: describeRedirect('A signed link to the document.'),
   otherAnswers: { 204: describeEmpty({ description: 'The plan has not ended.' }) },
   refusals: {
-    'not-found': 'The executor has not uploaded the document, or you may not see the run.',
+    'not-found':
+      'The executor has not uploaded the document, a data retention policy has deleted it, or you may not see the run.',
   },
 } satisfies Partial<OperationDescription>;
 
@@ -85,7 +86,10 @@ export const planDocumentsOperations = describeController(PlanDocumentsControlle
       description: 'The document.',
       example: { plan_format_version: '1.2', provider_format_version: '1.0' },
     }),
-    refusals: { forbidden: INVALID_LINK, 'not-found': 'The run was deleted.' },
+    refusals: {
+      forbidden: INVALID_LINK,
+      'not-found': 'The run was deleted, or a data retention policy has deleted its data.',
+    },
     events: ['PlanOutputDownloaded'],
   },
 });

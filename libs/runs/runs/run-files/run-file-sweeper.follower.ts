@@ -6,7 +6,7 @@ import type { RunEndEvent } from '../runs/run-ends.js';
 import { isFinal } from '../runs/run-status.js';
 import { RunFiles } from './run.files.js';
 
-type RunFileEvent = RunEndEvent | Extract<RunEvent, { type: 'RunCreated' | 'RunPlanRequeued' }>;
+type RunFileEvent = RunEndEvent | Extract<RunEvent, { type: 'RunCreated' | 'RunPlanRequeued' | 'RunDataDeleted' }>;
 
 /** Follows the name of a run in the id of a removal. A fence follows too if only its files are removed. */
 const PLAN_FILES = 'plan-files';
@@ -16,7 +16,7 @@ const removePlanFiles = (_: unknown, { stream }: { readonly stream: string }) =>
 });
 
 /**
- * Removes the files of runs with their workspaces, what lost executors have uploaded for their plans, and the archives with
+ * Removes the files of runs with their workspaces and by retention policies, what lost executors have uploaded for their plans, and the archives with
  * plans when the run has ended.
  */
 export const createRunFileSweeper = (blobs: BlobStore): Follower => {
@@ -29,6 +29,7 @@ export const createRunFileSweeper = (blobs: BlobStore): Follower => {
     on: {
       RunCreated: ({ workspace }, { stream }) => ({ stored: stream, owner: workspace }),
       RunPlanRequeued: ({ fence }, { stream }) => ({ removed: `${stream} ${fence}` }),
+      RunDataDeleted: (_, { stream }) => ({ removed: stream }),
       RunStageReached: ({ stage }, event) => (isFinal(stage) ? removePlanFiles(stage, event) : null),
       RunPlannedAndFinished: removePlanFiles,
       RunApplied: removePlanFiles,

@@ -26,7 +26,14 @@ type RunStatusCommand = Exclude<
   RunCommand,
   {
     type:
-      'CreateRun' | 'QueueRun' | 'ExpireLease' | 'ReadJob' | 'IssueIdentityToken' | 'StoreErroredState' | 'CommentRun';
+      | 'CreateRun'
+      | 'QueueRun'
+      | 'ExpireLease'
+      | 'ReadJob'
+      | 'IssueIdentityToken'
+      | 'StoreErroredState'
+      | 'DeleteRunData'
+      | 'CommentRun';
   }
 >;
 

@@ -81,6 +81,8 @@ export type RunEvent =
   /** The executor of the apply has kept a state that the workspace did not accept. */
   | Message<'RunErroredStateStored', { fence: number; size: number }>
   | Message<'RunDiscarded', Record<never, never>>
+  /** Logs, documents of the plan and the errored state are deleted. The record of the run stays. */
+  | Message<'RunDataDeleted', Record<never, never>>
   /** Requests the executor to stop; without an executor the run is canceled at once. */
   | Message<'RunCancelRequested', { forceCancelAvailableAt: Timestamp }>
   | Message<'RunCanceled', MessageData>

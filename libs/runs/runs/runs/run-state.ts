@@ -22,6 +22,8 @@ export type ExistingRun = {
   readonly jobNonce: string | null;
   /** Whether the executor has stored a state that the workspace did not accept. */
   readonly hasErroredState: boolean;
+  /** Whether its logs and documents were deleted because of their age. */
+  readonly isDataDeleted: boolean;
   /** Null until a user asks the executor to stop. */
   readonly forceCancelAvailableAt: Timestamp | null;
 };
@@ -106,6 +108,7 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
     lostPlans: 0,
     jobNonce: null,
     hasErroredState: false,
+    isDataDeleted: false,
     forceCancelAvailableAt: null,
   }),
   RunQueued: setStatusAfter('RunQueued'),
@@ -127,6 +130,7 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
   RunApplied: setStatusAfter('RunApplied'),
   RunErrored: setStatusAfter('RunErrored'),
   RunErroredStateStored: (_, state) => updateRun(state, { hasErroredState: true }),
+  RunDataDeleted: (_, state) => updateRun(state, { isDataDeleted: true }),
   RunDiscarded: setStatusAfter('RunDiscarded'),
   RunCancelRequested: ({ forceCancelAvailableAt }, state) => updateRun(state, { forceCancelAvailableAt }),
   RunCanceled: setStatusAfter('RunCanceled'),

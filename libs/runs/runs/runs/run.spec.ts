@@ -281,6 +281,25 @@ describe('a claimed run', () => {
       .refuses('conflict', 'Run is planned: it has no job');
   });
 
+  it('loses its data once, and only after its end', () => {
+    const deletion: RunCommand = { type: 'DeleteRunData', data: {} };
+    const deleted: RunEvent = { type: 'RunDataDeleted', data: {} };
+    const applies = [...toApply, start('RunApplyStarted', 2)] as const;
+    const ended: RunEvent = { type: 'RunErrored', data: { message: null } };
+    given(...applies)
+      .when(deletion)
+      .refuses('conflict', 'Run is applying: its logs and documents are needed');
+    given(...applies, ended)
+      .when(deletion)
+      .yields(deleted);
+    given(...applies, ended, deleted)
+      .when(deletion)
+      .yields();
+    given(...applies, ended, deleted)
+      .when({ type: 'StoreErroredState', data: { fence: 2, size: 7 } })
+      .refuses('not-found', 'A data retention policy has deleted');
+  });
+
   it('keeps a state that was not accepted, during the apply and after its end', () => {
     const store = (fence: number): RunCommand => ({ type: 'StoreErroredState', data: { fence, size: 7 } });
     const stored: RunEvent = { type: 'RunErroredStateStored', data: { fence: 2, size: 7 } };

@@ -6,6 +6,7 @@ import {
   type Decider,
   type Message,
   type Principal,
+  type Refusal,
   type HandlersByType,
   type Timestamp,
 } from '#platform/kernel';
@@ -56,6 +57,8 @@ export type RunCommand =
   | Message<'IssueIdentityToken', { fence: number; audience: string }>
   /** The executor of the apply has stored a state of `size` bytes. */
   | Message<'StoreErroredState', { fence: number; size: number }>
+  /** A retention policy deletes the logs and documents of a run that has ended. */
+  | Message<'DeleteRunData', Record<never, never>>
   | Message<'ReportProgress', RunProgress>
   | Message<'ConfirmRun', { confirmedBy: Principal }>
   | Message<'DiscardRun', Record<never, never>>
@@ -152,9 +155,13 @@ const decideJobRead = ({ fence, nonceHash }: DataOf<RunCommand, 'ReadJob'>, run:
   throw conflict(`Run is ${run.status}: its job was read with another nonce`);
 };
 
+export const createDeletedDataRefusal = (): Refusal =>
+  notFound('A data retention policy has deleted the logs and documents of this run');
+
 /** Also after the end of the apply: the server may have ended it because the executor did not answer. */
 const decideErroredState = (data: DataOf<RunCommand, 'StoreErroredState'>, run: ExistingRun): readonly RunEvent[] => {
   requireFence(run.status, data.fence, isPhaseClaimed(run) ? run.fence : null);
+  if (run.isDataDeleted) throw createDeletedDataRefusal();
   if (run.status !== 'applying' && !isFinal(run.status))
     throw conflict(`Run is ${run.status}: it has no errored state`);
   return run.hasErroredState ? [] : [{ type: 'RunErroredStateStored', data }];
@@ -213,6 +220,10 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
     { type: 'RunIdentityTokenIssued', data: { phase: requireClaimedPhase(fence, run), audience } },
   ]),
   StoreErroredState: whenRunExists(decideErroredState),
+  DeleteRunData: whenRunExists((_, run) => {
+    if (!isFinal(run.status)) throw conflict(`Run is ${run.status}: its logs and documents are needed`);
+    return run.isDataDeleted ? [] : [{ type: 'RunDataDeleted', data: {} }];
+  }),
   ReportProgress: whenRunExists(decideProgress),
   ConfirmRun: whenRunExists((data, run) => {
     requireActionAllowed(run, 'apply');
@@ -238,7 +249,7 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
 };
 
 export const run: Decider<RunState, RunCommand, RunEvent> = {
-  version: 5,
+  version: 6,
   initial: { status: 'absent' },
   decide: decisions,
   evolve: runEvolutions,

@@ -215,7 +215,9 @@ export const renderApply = (row: RunRow, logUrlOf: LogUrls): Resource => {
     relationships: { 'state-versions': toMany('state-versions', []) },
     links: {
       self: `/api/v2/applies/${id}`,
-      ...(row.erroredStateAt === null ? {} : { 'errored-state': `/api/v2/applies/${id}/errored-state` }),
+      ...(row.erroredStateAt === null || row.dataDeletedAt !== null
+        ? {}
+        : { 'errored-state': `/api/v2/applies/${id}/errored-state` }),
     },
   };
 };
