@@ -251,7 +251,7 @@ describe('the changes of a plan', () => {
     const run = await startPlan('cache');
     await report(run, 'planned', { 'has-changes': true, 'resource-additions': 1 });
     const page = await open('cache', run);
-    await page.getByText('The executor has not uploaded the changes of this plan.').waitFor();
+    await page.getByText('The executor has not uploaded this document').waitFor();
     expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });

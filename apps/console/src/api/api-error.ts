@@ -110,7 +110,8 @@ const describeProblem = (status: number, detail: string | undefined, title: stri
   return detail || title;
 };
 
-const toApiError = (error: unknown, response: Response): ApiError => {
+/** Returns the refusal in the body of an answer. */
+export const toApiError = (error: unknown, response: Response): ApiError => {
   const { errors } = (typeof error === 'object' && error !== null ? error : {}) as Partial<RefusalDocument>;
   const problems = (errors ?? []).map(({ title, detail, source }) => ({
     // It can repeat texts of people.

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { ApiError, readDocument, requireAnswer } from './api-error.js';
+import { readDocument, requireAnswer, toApiError } from './api-error.js';
 import { api } from './client.js';
 import { ONCE } from './once.js';
 import { runsKey } from './runs.js';
@@ -13,7 +13,7 @@ export const readLogPart = async (address: string, offset: number, signal?: Abor
   const { pathname } = new URL(address);
   const url = `${pathname}?offset=${offset}&limit=${PART_BYTES}`;
   const response = await requireAnswer(fetch(url, signal ? { signal } : {}));
-  if (!response.ok) throw new ApiError(response.status, [], null);
+  if (!response.ok) throw toApiError(await response.json().catch(() => null), response);
   return new Uint8Array(await response.arrayBuffer());
 };
 

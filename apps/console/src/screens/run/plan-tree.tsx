@@ -174,7 +174,7 @@ export const PlanTree = ({ organization, run }: PlanTreeProps) => {
   if (query.error instanceof ApiError && query.error.isNotFound)
     return (
       <Text size="sm" c="dimmed">
-        The executor has not uploaded the changes of this plan.
+        {query.error.message}
       </Text>
     );
   return (

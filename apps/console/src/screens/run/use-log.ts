@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import { ApiError } from '../../api/api-error.js';
 import { readLogPart } from '../../api/run-output.js';
 import { OutputReader, MAX_LINES, removeMarks, type LogLine } from './log-lines.js';
 
@@ -74,6 +75,7 @@ export const useLog = ({ address, hasEnded }: LogSource): FollowedLog => {
         } catch (error) {
           if (signal.aborted) return;
           setLog((before) => ({ ...before, error: error as Error }));
+          if (error instanceof ApiError && error.isNotFound) return;
           await pause(RETRY_MS, signal);
         }
       }
