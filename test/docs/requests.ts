@@ -445,6 +445,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       'resource-changes': 'cadastre',
       'resource-destructions': 'cadastre',
       'resource-imports': 'cadastre',
+      'generated-configuration': 'cadastre',
       status: 'cadastre',
     },
   },

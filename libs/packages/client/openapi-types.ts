@@ -7661,6 +7661,7 @@ export interface components {
             | 'canceled'
             | 'force_canceled';
           'has-changes'?: boolean | null;
+          'generated-configuration'?: boolean | null;
           'resource-additions'?: number | null;
           'resource-changes'?: number | null;
           'resource-destructions'?: number | null;

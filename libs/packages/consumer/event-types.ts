@@ -977,6 +977,8 @@ type EventSchemas = {
       fence: number;
       size: number;
     };
+    /** cadastre.RunConfigurationGenerated.v1 */
+    RunConfigurationGenerated: Record<string, never>;
     /** cadastre.RunDataDeleted.v1 */
     RunDataDeleted: Record<string, never>;
     /** cadastre.RunDiscarded.v1 */
@@ -1928,6 +1930,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   RunApplied: 1,
   RunErrored: 1,
   RunErroredStateStored: 1,
+  RunConfigurationGenerated: 1,
   RunDataDeleted: 1,
   RunDiscarded: 1,
   RunCancelRequested: 1,

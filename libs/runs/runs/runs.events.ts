@@ -167,6 +167,11 @@ export const runEvents = defineEvents(
       audit: { action: 'store_errored_state', meta: ({ fence, size }) => ({ fence, size }) },
       live: 'changed',
     },
+    RunConfigurationGenerated: {
+      schema: nothing,
+      audit: progress,
+      live: { unsent: 'the end of the plan follows at once' },
+    },
     RunDataDeleted: {
       schema: nothing,
       audit: { action: 'permanently_delete_backing_data' },

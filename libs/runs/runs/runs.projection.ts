@@ -151,6 +151,8 @@ export const runs: Projection<RunEvent | RunOwnerDeleted> = {
       sql`
         update runs set errored_state_at = ${time}, kept_since = case when kept_since is not null then ${time}::timestamptz end
          where id = ${stream}`,
+    RunConfigurationGenerated: (_, { stream }) =>
+      sql`update runs set generated_configuration = true where id = ${stream}`,
     RunDataDeleted: (_, { stream, time }) => sql`update runs set data_deleted_at = ${time} where id = ${stream}`,
     RunDiscarded: onStatus('RunDiscarded'),
     RunCancelRequested: ({ forceCancelAvailableAt }, event) => [

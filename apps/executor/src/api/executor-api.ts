@@ -44,6 +44,7 @@ export type PhaseReport = {
   readonly status: 'planned' | 'applied' | 'errored' | 'canceled';
   readonly message?: string;
   readonly 'has-changes'?: boolean;
+  readonly 'generated-configuration'?: boolean;
   readonly 'resource-additions'?: number;
   readonly 'resource-changes'?: number;
   readonly 'resource-destructions'?: number;

@@ -20,6 +20,8 @@ type DocumentResults = {
   readonly ReadPlan: {
     readonly counts: ChangeCounts;
     readonly hasChanges: boolean;
+    /** Whether terraform has generated configuration for imported resources. */
+    readonly hasGeneratedConfiguration: boolean;
     /** The variables of the task that the configuration declares. */
     readonly declaredVariables: readonly string[];
   };

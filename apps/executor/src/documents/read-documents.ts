@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { z } from 'zod';
-import { countPlannedChanges, hasPlannedChanges } from '../output/change-counts.js';
+import { countPlannedChanges, hasGeneratedConfiguration, hasPlannedChanges } from '../output/change-counts.js';
 import type { DocumentResult, DocumentTask } from './document-task.js';
 import { reduceSchemas } from './used-schemas.js';
 
@@ -35,6 +35,7 @@ const readPlan = async (task: Extract<DocumentTask, { type: 'ReadPlan' }>): Prom
   return {
     counts,
     hasChanges: hasPlannedChanges(plan, task.isRefreshOnly),
+    hasGeneratedConfiguration: hasGeneratedConfiguration(plan),
     declaredVariables: task.variables.filter((key) => Object.hasOwn(declared, key)),
   };
 };

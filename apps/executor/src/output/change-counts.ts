@@ -57,7 +57,7 @@ export const parseAppliedCounts = (line: string): ChangeCounts | null => {
   };
 };
 
-type PlanChange = { readonly actions?: unknown; readonly importing?: unknown };
+type PlanChange = { readonly actions?: unknown; readonly importing?: unknown; readonly generated_config?: unknown };
 type ChangesOfPlan = {
   readonly applyable?: unknown;
   readonly resource_changes?: readonly { readonly change?: PlanChange; readonly previous_address?: unknown }[];
@@ -96,3 +96,7 @@ export const hasPlannedChanges = (plan: ChangesOfPlan, isRefreshOnly: boolean): 
     (isRefreshOnly && (plan.resource_drift ?? []).length > 0)
   );
 };
+
+/** Whether terraform has generated configuration for imported resources. */
+export const hasGeneratedConfiguration = ({ resource_changes: changes = [] }: ChangesOfPlan): boolean =>
+  changes.some(({ change }) => typeof change?.generated_config === 'string');

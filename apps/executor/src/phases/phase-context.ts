@@ -128,4 +128,12 @@ export const runLogged = async (
 };
 
 /** A command that has described its failure in the log. */
-export class FailedCommandError extends RunError {}
+export class FailedCommandError extends RunError {
+  constructor(
+    message: string,
+    /** Whether the plan has it, although the command failed: generated configuration can be invalid. */
+    readonly hasGeneratedConfiguration = false,
+  ) {
+    super(message);
+  }
+}

@@ -175,8 +175,15 @@ export class PhaseRun {
       }
       const message = log.masker.maskText(this.describeFailure(error));
       // Terraform has described its own failure.
-      if (!(error instanceof FailedCommandError)) log.writeError('The executor cannot continue', message);
-      return { status: 'errored', message };
+      if (!(error instanceof FailedCommandError)) {
+        log.writeError('The executor cannot continue', message);
+        return { status: 'errored', message };
+      }
+      return {
+        status: 'errored',
+        message,
+        ...(error.hasGeneratedConfiguration ? { 'generated-configuration': true } : {}),
+      };
     }
   }
 

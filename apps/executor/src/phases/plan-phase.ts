@@ -102,10 +102,11 @@ const uploadPlanFile = async ({ api, claimed, folder, stop }: PhaseContext, reco
   await api.uploadPlanFile(claimed, await openAsBlob(archive), stop.signal);
 };
 
-const toReport = ({ counts, hasChanges }: ReadPlan): PhaseEnd => ({
+const toReport = ({ counts, hasChanges, hasGeneratedConfiguration }: ReadPlan): PhaseEnd => ({
   status: 'planned',
   'has-changes': hasChanges,
   'resource-additions': counts.additions,
+  'generated-configuration': hasGeneratedConfiguration,
   'resource-changes': counts.changes,
   'resource-destructions': counts.destructions,
   'resource-imports': counts.imports,
@@ -130,9 +131,9 @@ export const executePlan = async (context: PhaseContext): Promise<PhaseEnd> => {
     await runLogged(context, runner, { parameters, environment });
   } catch (error) {
     // The plan of a failed command shows what is wrong, such as generated configuration.
-    if (error instanceof FailedCommandError && (await hasFile(folder.plan)))
-      await uploadDocuments(context, prepared, sandboxed.plan).catch(() => undefined);
-    throw error;
+    if (!(error instanceof FailedCommandError) || !(await hasFile(folder.plan))) throw error;
+    const plan = await uploadDocuments(context, prepared, sandboxed.plan).catch(() => null);
+    throw new FailedCommandError(error.message, plan?.hasGeneratedConfiguration);
   }
   const plan = await uploadDocuments(context, prepared, sandboxed.plan);
   if (!claimed.isPlanOnly) {

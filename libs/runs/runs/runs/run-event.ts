@@ -71,6 +71,8 @@ export type RunEvent =
   /** The phase has a token with which it authenticates at a cloud. */
   | Message<'RunIdentityTokenIssued', { phase: PhaseName; audience: string }>
   | Message<'RunPlanned', { hasChanges: boolean; resources: PlannedCounts } & MessageData>
+  /** The plan contains configuration that terraform has generated for imported resources. Planned or errored follows. */
+  | Message<'RunConfigurationGenerated', Record<never, never>>
   | Message<'RunPlannedAndFinished', Record<never, never>>
   | Message<'RunPlanSaved', Record<never, never>>
   | Message<'RunConfirmed', { confirmedBy: Principal }>

@@ -130,6 +130,7 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
   RunApplied: setStatusAfter('RunApplied'),
   RunErrored: setStatusAfter('RunErrored'),
   RunErroredStateStored: (_, state) => updateRun(state, { hasErroredState: true }),
+  RunConfigurationGenerated: keepState,
   RunDataDeleted: (_, state) => updateRun(state, { isDataDeleted: true }),
   RunDiscarded: setStatusAfter('RunDiscarded'),
   RunCancelRequested: ({ forceCancelAvailableAt }, state) => updateRun(state, { forceCancelAvailableAt }),

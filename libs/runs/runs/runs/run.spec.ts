@@ -70,7 +70,15 @@ const cancelRequested: RunEvent = { type: 'RunCancelRequested', data: { forceCan
 
 const report = (status: RunStatus, more: Partial<RunProgress> = {}): RunCommand => ({
   type: 'ReportProgress',
-  data: { fence: null, status, hasChanges: true, resources: ONE, message: null, ...more },
+  data: {
+    fence: null,
+    status,
+    hasChanges: true,
+    hasGeneratedConfiguration: false,
+    resources: ONE,
+    message: null,
+    ...more,
+  },
 });
 const executor = { agent: 'agent-1', agentName: 'builder', pool: 'apool-1' };
 const claim: RunCommand = { type: 'ClaimRun', data: executor };
@@ -279,6 +287,16 @@ describe('a claimed run', () => {
     given(...claimed, planned())
       .when(issue(1))
       .refuses('conflict', 'Run is planned: it has no job');
+  });
+
+  it('records with the end of the plan that terraform has generated configuration', () => {
+    const generated: RunEvent = { type: 'RunConfigurationGenerated', data: {} };
+    given(created(), queued, planning)
+      .when(report('planned', { hasGeneratedConfiguration: true }))
+      .yields(generated, planned());
+    given(created(), queued, planning)
+      .when(report('errored', { hasGeneratedConfiguration: true }))
+      .yields(generated, { type: 'RunErrored', data: { message: null } });
   });
 
   it('loses its data once, and only after its end', () => {

@@ -41,6 +41,7 @@ export type RunProgress = {
   readonly fence: number | null;
   readonly status: RunStatus;
   readonly hasChanges: boolean;
+  readonly hasGeneratedConfiguration: boolean;
   readonly resources: PlannedCounts;
   readonly message: string | null;
 };
@@ -183,7 +184,11 @@ const decideProgress = (progress: RunProgress, current: ExistingRun): readonly R
       `Run is ${current.status}, and ${kind}: it cannot become ${progress.status}, but it can become ${otherFlag}`,
     );
   }
-  const events = transitions.map((status) => toRunEvent(status, progress));
+  const generated: readonly RunEvent[] =
+    progress.hasGeneratedConfiguration && current.status === 'planning'
+      ? [{ type: 'RunConfigurationGenerated', data: {} }]
+      : [];
+  const events = [...generated, ...transitions.map((status) => toRunEvent(status, progress))];
   return [...events, ...decideAfterChecks(fold({ evolve: runEvolutions }, current as RunState, events))];
 };
 

@@ -76,6 +76,7 @@ export const progressBody = resourceBody(
     fence: z.int().min(1).nullish(),
     status: z.enum(RUN_STATUSES),
     'has-changes': flag,
+    'generated-configuration': flag,
     'resource-additions': count,
     'resource-changes': count,
     'resource-destructions': count,
@@ -101,6 +102,7 @@ export const parseProgress = (body: unknown): RunProgress => {
     fence: attributes.fence ?? null,
     status: attributes.status,
     hasChanges: attributes['has-changes'] ?? touched,
+    hasGeneratedConfiguration: attributes['generated-configuration'] ?? false,
     resources,
     message: attributes.message || null,
   };

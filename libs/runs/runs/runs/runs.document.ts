@@ -193,7 +193,7 @@ export const renderPlan = (row: RunRow, logUrlOf: LogUrls): Resource => {
         { counts: row.planned, execution: row.planExecution, logUrl: logUrlOf(id) },
         row,
       ),
-      'generated-configuration': false,
+      'generated-configuration': row.hasGeneratedConfiguration,
       'has-changes': row.hasChanges,
       'structured-run-output-enabled': row.structuredRunOutput,
     },

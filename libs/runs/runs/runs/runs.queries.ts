@@ -41,6 +41,7 @@ export type RunRow = {
   readonly createdBy: Principal;
   readonly confirmedBy: Principal | null;
   readonly hasChanges: boolean;
+  readonly hasGeneratedConfiguration: boolean;
   /** When the executor has stored a state that the workspace did not accept; null if it has not. */
   readonly erroredStateAt: Timestamp | null;
   /** When a retention policy has deleted its logs and documents; null if they are kept. */
@@ -108,7 +109,8 @@ export const RUN_COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "org
   ${selectStoredAttributes(RUN_OPTIONS, 'r.options')} as options,
   r.configuration_version as "configurationVersion", r.message, r.source, r.created_by as "createdBy",
   r.confirmed_by as "confirmedBy", r.plan_execution as "planExecution",
-  r.apply_execution as "applyExecution", r.has_changes as "hasChanges", r.errored_state_at as "erroredStateAt",
+  r.apply_execution as "applyExecution", r.has_changes as "hasChanges",
+  r.generated_configuration as "hasGeneratedConfiguration", r.errored_state_at as "erroredStateAt",
   r.data_deleted_at as "dataDeletedAt", r.planned, r.applied,
   r.cancel_requested_at as "cancelRequestedAt", r.force_cancel_available_at as "forceCancelAvailableAt",
   r.created_at as "createdAt", ${EXECUTION_MODE} as "executionMode", ${AGENT_POOL} as "agentPool",

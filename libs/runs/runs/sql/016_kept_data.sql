@@ -2,6 +2,8 @@
 alter table views.runs add column kept_since timestamptz;
 -- When a retention policy has deleted them.
 alter table views.runs add column data_deleted_at timestamptz;
+-- Whether the plan contains configuration that terraform has generated for imported resources.
+alter table views.runs add column generated_configuration boolean not null default false;
 update views.runs
    set kept_since = greatest((reached ->> status)::timestamptz, errored_state_at)
  where status in ('policy_soft_failed', 'planned_and_finished', 'applied', 'discarded', 'errored', 'canceled', 'force_canceled');
