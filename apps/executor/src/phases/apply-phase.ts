@@ -7,7 +7,14 @@ import { RunError } from '../executor-error.js';
 import { parseAppliedCounts, type ChangeCounts } from '../output/change-counts.js';
 import { finishState } from './finish-state.js';
 import { listParallelismOptions, withoutUpgrades } from './environment.js';
-import { prepareTool, runLogged, type PhaseContext, type PhaseEnd, type RunTool } from './phase-context.js';
+import {
+  prepareTool,
+  removeSshKey,
+  runLogged,
+  type PhaseContext,
+  type PhaseEnd,
+  type RunTool,
+} from './phase-context.js';
 import { downloadState } from './plan-phase.js';
 import { parseRunRecord, RECORD_NAME, type RunRecord } from './run-record.js';
 import { AppliedState } from './applied-state.js';
@@ -45,7 +52,7 @@ const requireSamePath = ({ space }: RunRecord, seenSpace: string): void => {
 };
 
 /** Installs the providers of the plan again. Its output is of interest only if it fails. */
-const installProviders = async (context: PhaseContext, { runner, environment }: RunTool): Promise<void> => {
+const installProviders = async (context: PhaseContext, { runner, initEnvironment }: RunTool): Promise<void> => {
   const lines: string[] = [];
   const sink = (): ReturnType<PhaseContext['log']['createSink']> => {
     const chunks: Buffer[] = [];
@@ -56,7 +63,7 @@ const installProviders = async (context: PhaseContext, { runner, environment }: 
   };
   const parameters = ['init', '-input=false', '-no-color', '-lockfile=readonly'];
   try {
-    await runLogged(context, runner, { parameters, environment: withoutUpgrades(environment) }, sink);
+    await runLogged(context, runner, { parameters, environment: withoutUpgrades(initEnvironment) }, sink);
   } catch (error) {
     context.log.writeLines(...lines);
     throw error;
@@ -103,6 +110,7 @@ export const executeApply = async (context: PhaseContext): Promise<PhaseEnd> => 
   requireSamePath(record, sandboxed.space);
   await downloadState(context);
   await installProviders(context, prepared);
+  await removeSshKey(context);
   const uploads = createAppliedState(context);
   await uploads.start();
   await folder.writeRecord({ ...context.claimed, nonce: context.nonce, appliedWorkspace: job['workspace-name'] });

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '#platform/kernel';
 import type { ClaimedPhase, ExecutorApi, PhaseReport } from '../api/executor-api.js';
@@ -53,6 +53,8 @@ export type PhaseEnd = Omit<PhaseReport, 'fence'>;
 export type RunTool = {
   readonly runner: CommandRunner;
   readonly environment: Readonly<Record<string, string>>;
+  /** With the SSH key of the workspace, until `removeSshKey` is called. */
+  readonly initEnvironment: Readonly<Record<string, string>>;
   /** The options for the values of variables. */
   readonly variableOptions: readonly string[];
 };
@@ -79,7 +81,7 @@ export const prepareTool = async (
 ): Promise<
   RunTool & { readonly sandboxed: ReturnType<PhaseFolder['mount']>['sandboxed']; readonly workingDirectory: string }
 > => {
-  const { job, folder, sandbox, stop } = context;
+  const { job, folder, sandbox, stop, getSecondsLeft: getSeconds } = context;
   const workingDirectory = await findWorkingDirectory(folder.tree, job['working-directory']);
   const { mounts, program, sandboxed } = folder.mount(sandbox, tool);
   const hasKey = job['ssh-key'] !== null;
@@ -102,15 +104,20 @@ export const prepareTool = async (
     await write(SSH_KEY, `${(job['ssh-key'] ?? '').trimEnd()}\n`);
     await write(GIT_CONFIG, renderGitConfig(toSshCommand(paths)));
   }
-  const { getSecondsLeft: getSeconds } = context;
   const seenDirectory = sandboxed.of(workingDirectory);
   return {
     runner: new CommandRunner({ sandbox, mounts, tool, program, workingDirectory: seenDirectory, stop, getSeconds }),
-    environment: buildEnvironment(job, paths),
+    environment: buildEnvironment(job, { ...paths, gitConfig: null, sshKey: null }),
+    initEnvironment: buildEnvironment(job, paths),
     variableOptions: files.map(({ name }) => `-var-file=${sandboxed.file(name)}`),
     sandboxed,
     workingDirectory,
   };
+};
+
+/** Removes the SSH key after `init`. Only downloads of modules need it, and providers and provisioners could read it. */
+export const removeSshKey = async ({ folder }: PhaseContext): Promise<void> => {
+  for (const name of [SSH_KEY, GIT_CONFIG]) await rm(join(folder.files, name), { force: true });
 };
 
 /** Runs a command whose output is a part of the log. Rejects with a `RunError` if it fails. */

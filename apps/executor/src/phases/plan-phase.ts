@@ -10,6 +10,7 @@ import { prepareBackend } from './phase-folder.js';
 import {
   FailedCommandError,
   prepareTool,
+  removeSshKey,
   runLogged,
   type PhaseContext,
   type PhaseEnd,
@@ -105,8 +106,8 @@ const uploadPlanFile = async ({ api, claimed, folder, stop }: PhaseContext, reco
 const toReport = ({ counts, hasChanges, hasGeneratedConfiguration }: ReadPlan): PhaseEnd => ({
   status: 'planned',
   'has-changes': hasChanges,
-  'resource-additions': counts.additions,
   'generated-configuration': hasGeneratedConfiguration,
+  'resource-additions': counts.additions,
   'resource-changes': counts.changes,
   'resource-destructions': counts.destructions,
   'resource-imports': counts.imports,
@@ -121,10 +122,11 @@ export const executePlan = async (context: PhaseContext): Promise<PhaseEnd> => {
   if (warning) log.writeLines(`Warning: ${warning}`);
   log.writeLines(`${tool.name === 'tofu' ? 'OpenTofu' : 'Terraform'} v${tool.version}`, `on ${getReleasePlatform()}`);
   const prepared = await prepareTool(context, tool, job.variables);
-  const { runner, environment, variableOptions, sandboxed, workingDirectory } = prepared;
+  const { runner, environment, initEnvironment, variableOptions, sandboxed, workingDirectory } = prepared;
   await prepareBackend(workingDirectory, sandboxed.space);
   await downloadState(context);
-  await runLogged(context, runner, { parameters: ['init', '-input=false', '-no-color'], environment });
+  await runLogged(context, runner, { parameters: ['init', '-input=false', '-no-color'], environment: initEnvironment });
+  await removeSshKey(context);
   const options = [...listPlanOptions(job, join(sandboxed.space, 'tmp', 'generated.tf')), ...variableOptions];
   const parameters = ['plan', '-input=false', `-out=${sandboxed.plan}`, ...listParallelismOptions(job), ...options];
   try {
