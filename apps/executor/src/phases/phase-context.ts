@@ -67,9 +67,18 @@ const AUTHORITIES = 'ca.pem';
 /** A string of the configuration language. */
 const quote = (text: string): string => JSON.stringify(text).replaceAll(/[$%](?=\{)/g, '$&$&');
 
+/** The host of sources that mean the server that executes the run, so that a configuration works on several servers. */
+const GENERIC_HOST = 'localterraform.com';
+
 /** Lets terraform use the registry and the states of the server with the token of the run. */
-const renderCliConfig = (host: string, token: string): string =>
-  `disable_checkpoint = true\ncredentials ${quote(host)} {\n  token = ${quote(token)}\n}\n`;
+export const renderCliConfig = ({ host, origin }: URL, token: string): string =>
+  [
+    'disable_checkpoint = true',
+    ...[host, GENERIC_HOST].map((name) => `credentials ${quote(name)} {\n  token = ${quote(token)}\n}`),
+    `host ${quote(GENERIC_HOST)} {`,
+    `  services = { "providers.v1" = ${quote(`${origin}/api/registry/v1/providers/`)} }`,
+    '}\n',
+  ].join('\n');
 
 const renderGitConfig = (sshCommand: string): string => `[core]\n\tsshCommand = "${sshCommand}"\n`;
 
@@ -97,7 +106,7 @@ export const prepareTool = async (
   const write = (name: string, content: string): Promise<void> =>
     writeFile(join(folder.files, name), content, { mode: 0o600 });
   for (const { name, content } of files) await write(name, content);
-  await write(CLI_CONFIG, renderCliConfig(context.api.connection.server.host, job['run-token']));
+  await write(CLI_CONFIG, renderCliConfig(context.api.connection.server, job['run-token']));
   await write(AUTHORITIES, context.authorities);
   if (hasKey) {
     // ssh rejects a key whose last line has no end.

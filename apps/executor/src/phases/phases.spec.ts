@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { phaseJob, type PhaseJob } from '../api/phase-job.js';
 import { chooseTool } from '../tools/tool-choice.js';
 import { buildEnvironment, listParallelismOptions, withoutToolOptions, withoutUpgrades } from './environment.js';
+import { renderCliConfig } from './phase-context.js';
 import { listPlanOptions } from './plan-phase.js';
 import { reduceSchemas } from '../documents/used-schemas.js';
 import { renderVariableFiles } from './variable-files.js';
@@ -41,6 +42,24 @@ const build = (environment: readonly (readonly [string, string])[]) =>
     makeJob({ environment: environment.map(([key, value]) => ({ key, value, sensitive: false })) }),
     PATHS,
   );
+
+describe('the configuration of the command line', () => {
+  it('gives the token of the run to the server, also under the generic host', () => {
+    expect(renderCliConfig(new URL('https://terraform.example.com:8443/'), 'token-${x}')).toBe(
+      `disable_checkpoint = true
+credentials "terraform.example.com:8443" {
+  token = "token-$\${x}"
+}
+credentials "localterraform.com" {
+  token = "token-$\${x}"
+}
+host "localterraform.com" {
+  services = { "providers.v1" = "https://terraform.example.com:8443/api/registry/v1/providers/" }
+}
+`,
+    );
+  });
+});
 
 describe('the environment of a run', () => {
   it('has the variables of the workspace, and nothing of the executor', () => {
