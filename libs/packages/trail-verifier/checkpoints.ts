@@ -1,5 +1,4 @@
-import { decodeDecimal, decodeDigest } from './strict-base64.js';
-import { EMPTY_ROOT } from './merkle-tree.js';
+import { parseCheckpointText } from './formats/checkpoints.js';
 
 /** A state of a log: how many leaves it has, and the root of their tree (C2SP tlog-checkpoint). */
 export type LogCheckpoint = {
@@ -12,18 +11,8 @@ export type LogCheckpoint = {
 export const formatCheckpoint = ({ origin, size, root }: LogCheckpoint): string =>
   `${origin}\n${size}\n${root.toString('base64')}\n`;
 
-/**
- * Returns the checkpoint in the text of a note. Ignores lines below the root, which are extensions. Throws RangeError for
- * another text.
- */
+/** Returns the checkpoint in the text of a note. Throws RangeError for another text. */
 export const parseCheckpoint = (text: string): LogCheckpoint => {
-  const [origin, sizeText, rootText, ...rest] = text.split('\n');
-  const size = decodeDecimal(sizeText ?? '');
-  const root = decodeDigest(rootText ?? '');
-  const extensions = rest.slice(0, -1);
-  if (!origin || size === null || !root || rest.at(-1) !== '' || extensions.includes('')) {
-    throw new RangeError('must be a checkpoint: lines with the origin, the size and the root in base64');
-  }
-  if (size === 0 && !root.equals(EMPTY_ROOT)) throw new RangeError('a checkpoint of size 0 must have the empty root');
-  return { origin, size, root };
+  const { origin, size, root } = parseCheckpointText(text);
+  return { origin, size, root: Buffer.from(root) };
 };

@@ -1,6 +1,7 @@
 import type { LogCheckpoint } from './checkpoints.js';
-import { checkMemberNames, isJsonObject, openEntry, readOpening, type NamedMembers } from './entry-openings.js';
+import { openEntry, readOpening } from './entry-openings.js';
 import { createRemovedError, explainMisplacedEntry } from './entry-order.js';
+import { checkMemberNames, isJsonObject, type NamedMembers } from './formats/openings.js';
 import { LineSplitter } from './line-splitter.js';
 import { hashLeaf, proveInclusion, verifyInclusion, type HashSource } from './merkle-tree.js';
 import {

@@ -2,9 +2,9 @@ export { canonicalize } from './canonical-json.js';
 export { VERIFIER_EXIT_CODES, type CommandContext } from './command-line.js';
 export { VERIFIER_COMMANDS, type VerifierCommand, type VerifierOption } from './command-options.js';
 export { formatCheckpoint, parseCheckpoint, type LogCheckpoint } from './checkpoints.js';
-export { listUncommittedTexts } from './entry-openings.js';
 export { verifyExport, type ExportOptions, type ExportReport } from './export-verification.js';
-export { computeCommitment, computeLeaf, LEAF_FORMAT, type LeafContent } from './leaves.js';
+export { LEAF_FORMAT } from './formats/leaves.js';
+export { computeCommitment, computeLeaf, type LeafContent } from './leaves.js';
 export { openLog } from './log-readers.js';
 export { readCheckpoint, verifyLog, type LogOptions, type LogReport } from './log-verification.js';
 export { appendPointer } from './masked-json.js';
@@ -22,9 +22,12 @@ export {
   type HashSource,
   type InclusionProof,
 } from './merkle-tree.js';
+export { KEY_TYPES } from './formats/keys.js';
+export { NoteError } from './formats/notes.js';
+export { listUncommittedTexts } from './formats/openings.js';
+export { EXTRA_MAX } from './formats/proofs.js';
 export {
   formatNote,
-  NoteError,
   openNote,
   signNote,
   splitNote,
@@ -34,7 +37,7 @@ export {
   type VerifiedSignature,
 } from './notes.js';
 export { openCheckpoint, type OpenedCheckpoint } from './opened-checkpoints.js';
-export { EXTRA_MAX, formatProof, parseProof, type ProofFile } from './proof-files.js';
+export { formatProof, parseProof, type ProofFile } from './proof-files.js';
 export { createProcessContext } from './process-context.js';
 export { verifyProof, type ProofOptions, type ProofReport } from './proof-verification.js';
 export { formatTilePath, parseTilePath, TILE_WIDTH, type Tile } from './tile-paths.js';
@@ -44,7 +47,6 @@ export {
   createSignedBytes,
   createVerifierKey,
   formatVerifierKey,
-  KEY_TYPES,
   parseVerifierKey,
   type VerifierKey,
 } from './verifier-keys.js';

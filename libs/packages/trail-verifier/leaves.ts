@@ -1,9 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalize } from './canonical-json.js';
-import { canonicalizeMasked } from './masked-json.js';
-
-/** The format of the leaves, which is part of each leaf. */
-export const LEAF_FORMAT = 'cadastre-trail-entry/v1';
+import { formatLeafText } from './formats/leaves.js';
 
 /** Bytes of a salt, a commitment, a leaf and a hash. */
 export const DIGEST_BYTES = 32;
@@ -23,15 +20,13 @@ export type LeafContent = {
  * their commitments, so that it can be computed after a person was forgotten.
  */
 export const computeLeaf = ({ salt, entry, commitments }: LeafContent): Buffer => {
-  const pointers = Object.keys(commitments);
   const digests = Object.fromEntries(
     Object.entries(commitments).map(([pointer, digest]) => {
       checkLength(digest, `the commitment to ${pointer}`);
       return [pointer, Buffer.from(digest).toString('base64')];
     }),
   );
-  const masked = canonicalizeMasked(entry, pointers);
-  return hashSalted(salt, `{"commitments":${canonicalize(digests)},"entry":${masked},"format":"${LEAF_FORMAT}"}`);
+  return hashSalted(salt, formatLeafText(entry, digests));
 };
 
 /** Where most texts are put behind their salt. A new buffer for each takes as long as its hash. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { listSides, type Side } from './formats/inclusion-paths.js';
 
 /* The Merkle tree of RFC 6962 and RFC 9162 with SHA-256. Sizes are up to 2^53 - 1, so no function uses 32-bit operators. */
 
@@ -133,22 +134,6 @@ export const verifyInclusion = ({ index, size, leafHash, proof, root }: Inclusio
   if (!areInOrder(index, size - 1) || !areHashes([leafHash, root, ...proof])) return false;
   const sides = listSides(index, size - 1, proof.length);
   return sides !== null && joinSiblings(leafHash, proof, sides).equals(root);
-};
-
-type Side = 'left' | 'right';
-
-/**
- * Returns on which side of the path from a node to the root each hash of a proof is, or null if the proof of this node has
- * another number of hashes. The node is at some level of the tree, and `last` is the index of the last node there.
- */
-const listSides = (node: number, last: number, count: number): readonly Side[] | null => {
-  const sides: Side[] = [];
-  for (; last > 0; [node, last] = [Math.floor(node / 2), Math.floor(last / 2)]) {
-    if (node % 2 === 1) sides.push('left');
-    // The last node moves up as it is while it has no sibling.
-    else if (node < last) sides.push('right');
-  }
-  return sides.length === count ? sides : null;
 };
 
 const joinSiblings = (start: Uint8Array, siblings: readonly Uint8Array[], sides: readonly Side[]): Buffer =>

@@ -1,13 +1,9 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { formatNote, NoteError, openNote, signNote, splitNote } from './notes.js';
-import {
-  createVerifierKey,
-  formatVerifierKey,
-  KEY_TYPES,
-  parseVerifierKey,
-  type VerifierKey,
-} from './verifier-keys.js';
+import { KEY_TYPES } from './formats/keys.js';
+import { NoteError } from './formats/notes.js';
+import { formatNote, openNote, signNote, splitNote } from './notes.js';
+import { createVerifierKey, formatVerifierKey, parseVerifierKey, type VerifierKey } from './verifier-keys.js';
 
 /** The key and the note in the documentation of Go's golang.org/x/mod/sumdb/note. */
 const GO_KEY = 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW';

@@ -1,8 +1,9 @@
 import { parseCheckpoint, type LogCheckpoint } from './checkpoints.js';
+import { checkOriginSigned, explainCheckpointError } from './formats/checkpoints.js';
 import { verifyConsistency, proveConsistency, type HashSource } from './merkle-tree.js';
-import { NoteError, openNote, type VerifiedSignature } from './notes.js';
+import { openNote, type VerifiedSignature } from './notes.js';
 import { TrailAlteredError, TrailUnreadableError } from './trail-errors.js';
-import { KEY_TYPES, type VerifierKey } from './verifier-keys.js';
+import type { VerifierKey } from './verifier-keys.js';
 
 /** A checkpoint whose signatures were verified. */
 export type OpenedCheckpoint = LogCheckpoint & {
@@ -22,19 +23,14 @@ export const openCheckpoint = (
   try {
     const { text, signatures } = openNote(note, keys);
     const checkpoint = parseCheckpoint(text);
-    const isOfLog = signatures.some(({ key }) => key.type === KEY_TYPES.ed25519 && key.name === checkpoint.origin);
-    if (!isOfLog) {
-      throw new TrailAlteredError('signature', `${name} is of ${checkpoint.origin}, and no given key of it has signed`);
-    }
+    checkOriginSigned(
+      checkpoint,
+      signatures.map(({ key }) => key),
+      name,
+    );
     return { ...checkpoint, note, signatures };
   } catch (error) {
-    if (error instanceof NoteError && error.problem !== 'malformed') {
-      throw new TrailAlteredError('signature', `${name}: ${error.message}`);
-    }
-    if (error instanceof NoteError || error instanceof RangeError) {
-      throw new TrailAlteredError('malformed', `${name} ${error.message}`);
-    }
-    throw error;
+    throw explainCheckpointError(error, name);
   }
 };
 

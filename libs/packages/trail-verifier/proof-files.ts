@@ -1,17 +1,4 @@
-import { decodeBase64, decodeDecimal, decodeDigest } from './strict-base64.js';
-
-/* Files `….tlog-proof` (C2SP tlog-proof), which prove one entry of a log without access to the log. */
-
-export const PROOF_FIRST_LINE = 'c2sp.org/tlog-proof@v1';
-
-/** The lines above the checkpoint: extra data, index and hashes. */
-const PROOF_TEXT = /^c2sp\.org\/tlog-proof@v1\n(?:extra (.*)\n)?index (.*)\n((?:.+\n)*)\n/;
-
-/** The Go library accepts no more bytes of extra data. */
-export const EXTRA_MAX = 65_535;
-
-/** A tree of at most 2^63 leaves has no longer inclusion proofs. */
-const PROOF_MAX = 63;
+import { EXTRA_MAX, parseProofText, PROOF_FIRST_LINE } from './formats/proofs.js';
 
 export type ProofFile = {
   readonly index: number;
@@ -33,15 +20,6 @@ export const formatProof = ({ index, proof, checkpoint, extra }: ProofFile): str
 
 /** Returns the parts of a proof without verifying them. Throws RangeError for another text. */
 export const parseProof = (text: string): ProofFile => {
-  const [, extraText, indexText = '', hashTexts = ''] = PROOF_TEXT.exec(text) ?? [];
-  const extra = extraText === undefined ? null : decodeBase64(extraText);
-  const index = decodeDecimal(indexText);
-  const proof = hashTexts.split('\n').slice(0, -1).map(decodeDigest);
-  const hasWrongExtra = extraText !== undefined && (extra === null || extra.length > EXTRA_MAX);
-  if (index === null || hasWrongExtra || proof.length > PROOF_MAX || !areAll(proof)) {
-    throw new RangeError(`must be a proof whose first line is ${PROOF_FIRST_LINE}`);
-  }
-  return { index, proof, checkpoint: text.slice(text.indexOf('\n\n') + 2), extra };
+  const { index, proof, checkpoint, extra } = parseProofText(text);
+  return { index, proof: proof.map((hash) => Buffer.from(hash)), checkpoint, extra: extra && Buffer.from(extra) };
 };
-
-const areAll = (hashes: readonly (Buffer | null)[]): hashes is readonly Buffer[] => !hashes.includes(null);

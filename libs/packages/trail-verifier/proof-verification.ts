@@ -1,9 +1,9 @@
-import { checkMemberNames, isJsonObject, openEntry, readOpening, type NamedMembers } from './entry-openings.js';
+import { openEntry, readOpening } from './entry-openings.js';
+import { checkMemberNames, parseMembers } from './formats/openings.js';
 import { hashLeaf, verifyInclusion } from './merkle-tree.js';
 import { checkSuccession, createUnprovenError, openCheckpoint, type OpenedCheckpoint } from './opened-checkpoints.js';
 import { parseProof, type ProofFile } from './proof-files.js';
-import { parseStrictJson } from './strict-json.js';
-import { TrailAlteredError } from './trail-errors.js';
+import { createMisfitError, TrailAlteredError } from './trail-errors.js';
 import type { VerifierKey } from './verifier-keys.js';
 
 export type ProofOptions = {
@@ -30,7 +30,7 @@ export const verifyProof = (text: string, { keys, entry, since = null }: ProofOp
   const { index, proof } = file;
   const leafHash = hashLeaf(leaf);
   if (!verifyInclusion({ index, size: checkpoint.size, leafHash, proof, root: checkpoint.root })) {
-    throw new TrailAlteredError('altered', `the proof is not of this entry, or entry ${index} was altered`, index);
+    throw createMisfitError(index);
   }
   return { checkpoint, index, withheld, since };
 };
@@ -54,10 +54,4 @@ const openLeaf = (entry: Uint8Array, { extra, index }: ProofFile): { leaf: Uint8
     if (!(error instanceof RangeError) && !(error instanceof TypeError)) throw error;
     throw new TrailAlteredError('altered', `entry ${index}: ${error.message}`, index);
   }
-};
-
-const parseMembers = (bytes: Uint8Array, name: string): NamedMembers => {
-  const members = parseStrictJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
-  if (!isJsonObject(members)) throw new RangeError(`${name} must be a JSON object`);
-  return members;
 };

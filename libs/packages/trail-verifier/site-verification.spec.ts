@@ -13,10 +13,11 @@ import {
   writeSampleLog,
 } from '../../../test/support/trail-log.js';
 import { formatCheckpoint } from './checkpoints.js';
+import { KEY_TYPES } from './formats/keys.js';
 import { computeRoot, hashLeaf } from './merkle-tree.js';
 import { signNote } from './notes.js';
 import { runVerifierProgram } from './program.js';
-import { createVerifierKey, formatVerifierKey, KEY_TYPES } from './verifier-keys.js';
+import { createVerifierKey, formatVerifierKey } from './verifier-keys.js';
 
 const log = createSampleLog(300);
 const fork = createSampleLog(300, { privateKey: log.privateKey, forkedAt: 100 });

@@ -16,6 +16,10 @@ export class TrailAlteredError extends Error {
   }
 }
 
+/** Returns the error of a proof that does not lead from an entry to the root of the checkpoint. */
+export const createMisfitError = (index: number): TrailAlteredError =>
+  new TrailAlteredError('altered', `the proof is not of this entry, or entry ${index} was altered`, index);
+
 /** The verification is not possible: something could not be read, or a proof is not there. */
 export class TrailUnreadableError extends Error {
   override readonly name = 'TrailUnreadableError';

@@ -13,7 +13,7 @@ import { verifyExport, type ExportReport } from './export-verification.js';
 import { isUrl, openLog } from './log-readers.js';
 import { readCheckpoint, verifyLog } from './log-verification.js';
 import type { OpenedCheckpoint } from './opened-checkpoints.js';
-import { PROOF_FIRST_LINE } from './proof-files.js';
+import { PROOF_FIRST_LINE } from './formats/proofs.js';
 import { verifyProof } from './proof-verification.js';
 import { verifySite, type SiteEntries } from './site-verification.js';
 import type { VerifierKey } from './verifier-keys.js';

@@ -1,6 +1,7 @@
+import { KEY_TYPES } from './formats/keys.js';
 import type { OpenedCheckpoint } from './opened-checkpoints.js';
 import { TrailAlteredError } from './trail-errors.js';
-import { KEY_TYPES, parseVerifierKey, type VerifierKey } from './verifier-keys.js';
+import { parseVerifierKey, type VerifierKey } from './verifier-keys.js';
 
 /** Who must cosign a checkpoint: one witness, or some members of a group. */
 type Quorum = { readonly needed: number; readonly members: readonly Quorum[] } | { readonly witness: string };
