@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitForTrail } from '#activity/audit-trail';
 import { buildEventSchemas } from '#storage/message-log';
 import { GatewayModule } from '../../apps/gateway/src/gateway.module.js';
 import { eventRegistry, moduleDefinitions } from '../../apps/modules.js';
@@ -35,6 +36,7 @@ import { startTestSession } from '../support/sessions.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 import { makeWorkloadIdentity } from '../support/workload-identities.js';
 import { addKey, makeProvider, publishVersion } from '../support/registry.js';
+import { createTestSigning } from '../support/trail-signing.js';
 import { makeSigner } from '../support/releases.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
 import { costOf } from '../support/cost.js';
@@ -147,6 +149,7 @@ const STATEMENTS: Readonly<Record<string, number>> = {
   // A partial tile needs a checkpoint.
   '/audit-trail-log/tile/*': 2,
   // The organization, and what the log publishes. A partial tile needs a checkpoint.
+  '/api/v2/organizations/:organization/audit-trail-log': 2,
   '/api/v2/organizations/:organization/audit-trail-log/checkpoint': 2,
   '/api/v2/organizations/:organization/audit-trail-log/keys': 2,
   '/api/v2/organizations/:organization/audit-trail-log/tile/*': 3,
@@ -248,6 +251,8 @@ const furnish = async (): Promise<typeof seeds> => {
   });
   // The failed test is a delivery.
   expectStatus(await server.post(`/api/v2/notification-configurations/${notifications}/actions/verify`), 422);
+  await waitForTrail(server.store, organization.id);
+  await createTestSigning(server)();
   return {
     'identity-providers': expectStatus(identityProvider, 201).body.data.id,
     'registry-providers': provider,

@@ -17,6 +17,7 @@ const TRAIL = [
   'GET /api/v2/organizations/:organization/audit-trail',
   'GET /api/v2/organizations/:organization/audit-trail/:id',
   'GET /api/v2/organizations/:organization/audit-trail-activity',
+  'GET /api/v2/organizations/:organization/audit-trail-log',
   'GET /api/v2/organizations/:organization/audit-trail-log/checkpoint',
   'GET /api/v2/organizations/:organization/audit-trail-log/entries/:entry/proof',
   'GET /api/v2/organizations/:organization/audit-trail-log/keys',

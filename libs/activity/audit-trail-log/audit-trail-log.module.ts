@@ -9,6 +9,7 @@ import { trailLogKeyEvents, trailLogKeys } from './keys/trail-log-keys.js';
 import { TrailLogSettingsController } from './keys/trail-log-settings.controller.js';
 import { trailLog, trailLogEvents } from './logs/trail-log.js';
 import { AuditTrailLogController } from './serving/audit-trail-log.controller.js';
+import { AuditTrailLogStatusesController } from './serving/audit-trail-log-statuses.controller.js';
 import { LogProofReader } from './serving/log-proofs.reader.js';
 import { SiteAuditTrailLogController } from './serving/site-audit-trail-log.controller.js';
 import { SITE_LOG } from './tiles/hashes.js';
@@ -89,7 +90,12 @@ export class AuditTrailLogModule {
       // Exports of the audit trail prove entries, and its module is below this one.
       global: true,
       imports: [CqrsModule],
-      controllers: [AuditTrailLogController, SiteAuditTrailLogController, TrailLogSettingsController],
+      controllers: [
+        AuditTrailLogController,
+        AuditTrailLogStatusesController,
+        SiteAuditTrailLogController,
+        TrailLogSettingsController,
+      ],
       providers: [
         TrailLogReader,
         TrailProofReader,

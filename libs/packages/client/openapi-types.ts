@@ -41,6 +41,23 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/organizations/{organization}/audit-trail-log': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show the state of the log of an audit trail */
+    get: operations['getAuditTrailLogStatus'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/audit-trail-log/checkpoint': {
     parameters: {
       query?: never;
@@ -8325,6 +8342,107 @@ export interface components {
         };
       }[];
     };
+    AuditTrailLogStatusDocument: {
+      data: components['schemas']['AuditTrailLogStatus'];
+    };
+    /** @description The newest checkpoint of the log of an organization’s audit trail, and who has cosigned the log of the site. It is what the server says: verify the log itself with the files of the log. */
+    AuditTrailLogStatus: {
+      /** @example org-7hGt3KmPq9RsVw2X */
+      id: string;
+      /** @constant */
+      type: 'audit-trail-log-statuses';
+      attributes: {
+        /**
+         * @description The origin of the checkpoint, which names its log.
+         * @example cadastre.example.com/org-7hGt3KmPq9RsVw2X
+         */
+        origin: string;
+        /**
+         * @description The number of entries in the checkpoint.
+         * @example 48211
+         */
+        size: number;
+        /**
+         * Format: date-time
+         * @description When the server signed the checkpoint.
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'signed-at': string;
+        /**
+         * @description The key that signs the checkpoints.
+         * @example cadastre.example.com/org-7hGt3KmPq9RsVw2X+46578034+AVx…
+         */
+        'verifier-key': string;
+        /**
+         * @description The number of entries in the log, also those that no checkpoint contains yet.
+         * @example 48212
+         */
+        'entry-count': number;
+        /** @description The origins under which the log was signed before the database was restored, with their last checkpoints. */
+        'previous-origins': {
+          /**
+           * @description The origin of the checkpoint, which names its log.
+           * @example cadastre.example.com/org-7hGt3KmPq9RsVw2X
+           */
+          origin: string;
+          /**
+           * @description The number of entries in the checkpoint.
+           * @example 48211
+           */
+          size: number;
+          /**
+           * Format: date-time
+           * @description When the server signed the checkpoint.
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'signed-at': string;
+        }[];
+        /** @description The checkpoint of the log of the site that the server shows. The log contains digests of the checkpoints of all organizations. */
+        'site-log': {
+          /**
+           * @description The origin of the checkpoint, which names its log.
+           * @example cadastre.example.com/org-7hGt3KmPq9RsVw2X
+           */
+          origin: string;
+          /**
+           * @description The number of entries in the checkpoint.
+           * @example 48211
+           */
+          size: number;
+          /**
+           * Format: date-time
+           * @description When the server signed the checkpoint.
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'signed-at': string;
+          /**
+           * @description Whether a quorum of witnesses has cosigned it.
+           * @example true
+           */
+          witnessed: boolean;
+        } | null;
+        /** @description The witnesses that have cosigned the log of the site. */
+        witnesses: {
+          /**
+           * @description The key of the witness.
+           * @example auditor.example.com/witness+1a2b3c4d+BL…
+           */
+          'verifier-key': string;
+          /**
+           * @description The size of the last checkpoint of the log of the site that the witness has cosigned.
+           * @example 9312
+           */
+          size: number;
+        }[];
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/audit-trail-log-statuses/org-7hGt3KmPq9RsVw2X
+         */
+        self: string;
+      };
+    };
     AuditTrailActivityDocument: {
       data: components['schemas']['AuditTrailActivity'];
     };
@@ -14745,6 +14863,55 @@ export interface operations {
       408: components['responses']['RequestTimeout'];
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getAuditTrailLogStatus: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AuditTrailLogStatusDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      /** @description No checkpoint was signed yet, or the caller may not read the audit trail. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "No checkpoint was signed yet, or the caller may not read the audit trail."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

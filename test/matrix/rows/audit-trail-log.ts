@@ -37,6 +37,7 @@ const S = 'GET /audit-trail-log';
 
 export const auditTrailLogRows: readonly MatrixRow[] = [
   ...actions,
+  { route: P, about: organization, demands: ['read-audit-trail'], status: 200 },
   { route: `${P}/checkpoint`, about: organization, demands: ['read-audit-trail'], status: 200 },
   { route: `${P}/keys`, about: organization, demands: ['read-audit-trail'], status: 200 },
   { route: `${P}/tile/*`, about: tile, demands: ['read-audit-trail'], status: 200 },

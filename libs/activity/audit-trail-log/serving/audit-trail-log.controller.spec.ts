@@ -65,6 +65,61 @@ describe('a checkpoint', () => {
     await makeOrganization(server, 'young');
     const young = '/api/v2/organizations/young/audit-trail-log';
     for (const path of ['checkpoint', 'keys']) expectStatus(await server.get(`${young}/${path}`), 404);
+    expectStatus(await server.get(young), 404);
+  });
+});
+
+describe('the state of a log', () => {
+  const readStatus = async () => expectStatus(await server.get(P), 200).body.data;
+
+  it('has the newest checkpoint with its time and its key, and counts entries after it', async () => {
+    const { origin, size } = await readCheckpoint();
+    const [verifierKey] = (await server.get(`${P}/keys`)).text.split('\n');
+    const before = await readStatus();
+    expect(before).toMatchObject({
+      id,
+      type: 'audit-trail-log-statuses',
+      attributes: {
+        origin,
+        size,
+        'verifier-key': verifierKey,
+        'entry-count': size,
+        'previous-origins': [],
+        witnesses: [],
+      },
+    });
+    expect(Math.abs(Date.parse(before.attributes['signed-at']) - Date.now())).toBeLessThan(600_000);
+    await makeWorkspace(server, 'acme', 'later');
+    await waitForTrail(server.store, id);
+    expect((await readStatus()).attributes).toMatchObject({ size, 'entry-count': size + 1 });
+    await sign();
+    expect((await readStatus()).attributes).toMatchObject({ size: size + 1, 'entry-count': size + 1 });
+  });
+
+  it('names the log of the site, its witnesses, and the origins before a restore', async () => {
+    const { text } = expectStatus(await server.get('/audit-trail-log/checkpoint'), 200);
+    const [origin = '', size] = text.split('\n');
+    const key = 'auditor.example.com/w+1a2b3c4d+BL';
+    await tamper(
+      server.database,
+      sql`insert into audit_trail.witnesses (origin, verifier_key, size) values (${origin}, ${key}, 1)`,
+    );
+    await tamper(
+      server.database,
+      sql`with former as (
+            insert into audit_trail.log_keys
+            select organization, -1, 'former', verifier_key, source, created_at from audit_trail.log_keys
+             where organization = ${id} limit 1 returning 1)
+          insert into audit_trail.signed_checkpoints (organization, origin, size, root, note, signed_at, position)
+          select organization, 'former', 3, root, note, signed_at, -1 from audit_trail.signed_checkpoints
+           where organization = ${id} limit 1`,
+    );
+    const { attributes } = await readStatus();
+    expect(attributes['site-log']).toMatchObject({ origin, size: Number(size), witnessed: false });
+    expect(attributes.witnesses).toEqual([{ 'verifier-key': key, size: 1 }]);
+    expect(attributes['previous-origins']).toMatchObject([{ origin: 'former', size: 3 }]);
+    await tamper(server.database, sql`delete from audit_trail.signed_checkpoints where origin = 'former'`);
+    await tamper(server.database, sql`delete from audit_trail.log_keys where origin = 'former'`);
   });
 });
 
