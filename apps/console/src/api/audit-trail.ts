@@ -32,7 +32,8 @@ export type AuditTrailFilter = {
 /** The owner of a trail: the name of an organization, or null for the site. */
 export type TrailOwner = string | null;
 
-const trailKey = (organization: TrailOwner) =>
+/** The beginning of the keys of all that belongs to a trail. */
+export const trailKey = (organization: TrailOwner) =>
   [...(organization === null ? (['site'] as const) : organizationKey(organization)), 'audit-trail'] as const;
 
 const toParameters = ({ since, until, type, action, actor, resource }: AuditTrailFilter) => ({

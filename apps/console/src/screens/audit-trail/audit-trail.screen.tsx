@@ -22,6 +22,7 @@ import { formatCount } from '../../components/counts.js';
 
 const TrailFilters = lazyComponent(() => import('./trail-filters.js'), 'TrailFilters');
 const TrailActivityChart = lazyComponent(() => import('../../charts/trail-activity.js'), 'TrailActivityChart');
+const TrailLogCard = lazyComponent(() => import('./trail-log-card.js'), 'TrailLogCard');
 const EntryPanel = lazyComponent(() => import('./entry-panel.js'), 'EntryPanel');
 
 const countFilters = ({ since, until, type = [], action = [], actor = [], resource = [] }: AuditTrailFilter): number =>
@@ -120,30 +121,35 @@ type ToolbarProps = {
   readonly onChange: ChangeTrailFilter;
 };
 
+type PanelButtonProps = { readonly isOpen: boolean; readonly onToggle: () => void; readonly children: ReactNode };
+
+/** Opens and closes a panel above the entries. */
+const PanelButton = ({ isOpen, onToggle, children }: PanelButtonProps) => (
+  <Button variant="default" aria-expanded={isOpen} rightSection={<ChevronDownIcon size={14} />} onClick={onToggle}>
+    {children}
+  </Button>
+);
+
 const TrailToolbar = ({ organization, filter, list, isLive, onLive, onChange }: ToolbarProps) => {
   const filters = countFilters(filter);
   const [isOpen, setOpen] = useState(filters > 0);
   const [hasActivity, setActivity] = useState(false);
+  const [hasLog, setLog] = useState(false);
   return (
     <>
       <Group gap="md" mb="0.75rem">
-        <Button
-          variant="default"
-          aria-expanded={isOpen}
-          rightSection={<ChevronDownIcon size={14} />}
-          onClick={() => setOpen(!isOpen)}
-        >
+        <PanelButton isOpen={isOpen} onToggle={() => setOpen(!isOpen)}>
           {filters === 0 ? 'Filters' : `Filters (${filters})`}
-        </Button>
+        </PanelButton>
         {organization !== null && (
-          <Button
-            variant="default"
-            aria-expanded={hasActivity}
-            rightSection={<ChevronDownIcon size={14} />}
-            onClick={() => setActivity(!hasActivity)}
-          >
-            Activity
-          </Button>
+          <>
+            <PanelButton isOpen={hasActivity} onToggle={() => setActivity(!hasActivity)}>
+              Activity
+            </PanelButton>
+            <PanelButton isOpen={hasLog} onToggle={() => setLog(!hasLog)}>
+              Proofs
+            </PanelButton>
+          </>
         )}
         <Switch
           label="Follow new entries"
@@ -162,6 +168,11 @@ const TrailToolbar = ({ organization, filter, list, isLive, onLive, onChange }: 
       {hasActivity && organization !== null && (
         <div className={classes['activity']}>
           <TrailActivityChart organization={organization} />
+        </div>
+      )}
+      {hasLog && organization !== null && (
+        <div className={classes['activity']}>
+          <TrailLogCard organization={organization} />
         </div>
       )}
       {isOpen && <TrailFilters filter={filter} suggestions={suggest(list, list.total ?? 0)} onChange={onChange} />}

@@ -11,6 +11,7 @@ import { QueryState } from '../../components/states.js';
 import { formatExactTime, RelativeTime } from '../../components/times.js';
 import { formatAction, formatSubject } from './action-words.js';
 import type { TrailSearch } from './audit-trail.search.js';
+import { EntryProof } from './entry-proof.js';
 import classes from './audit-trail.module.css';
 
 const Section = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => {
@@ -143,6 +144,11 @@ const EntryStory = ({ organization, search, details }: StoryProps) => {
       <Section title="Other entries of the request">
         <RelatedEntries organization={organization} search={search} related={related} />
       </Section>
+      {organization !== null && (
+        <Section title="Proof">
+          <EntryProof organization={organization} entry={entry} />
+        </Section>
+      )}
       <Section title="Event">
         <FactList facts={listEventFacts(details)} />
       </Section>

@@ -1,0 +1,220 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { waitForTrail } from '#activity/audit-trail';
+import { sql } from '#platform/kernel';
+import { createVerifierKey, formatVerifierKey, parseVerifierKey, verifyProof } from '#packages/trail-verifier';
+import { generateKeyPairSync } from 'node:crypto';
+import { createTrailWitnessJob } from '../../libs/activity/audit-trail-log/witnesses/witnesses.job.js';
+import { act, createAuditedOrganization } from '../support/audited-organization.js';
+import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
+import { FixedClock } from '../support/clocks.js';
+import { inspectScreen, openConsole } from '../support/console.js';
+import { runJobOnce } from '../support/scheduled-jobs.js';
+import { expectStatus, makeMember } from '../support/seeds.js';
+import { startTestServer, type TestServer } from '../support/server.js';
+import { startTestWitness, type TestWitness } from '../support/test-witness.js';
+import { createTestSigning, tamper } from '../support/trail-signing.js';
+
+const clock = new FixedClock();
+let server: TestServer;
+let browser: TestBrowser;
+let witness: TestWitness;
+let sign: () => Promise<number>;
+let cosign: () => Promise<number>;
+let organization: string;
+let workspace: string;
+let owner: string;
+
+beforeAll(async () => {
+  [server, browser, witness] = await Promise.all([
+    startTestServer({ forBrowsers: true, followers: true, clock }),
+    openBrowser(),
+    startTestWitness('auditor.example.com/witness'),
+  ]);
+  sign = createTestSigning(server);
+  const acme = await createAuditedOrganization(server, 'acme');
+  ({ workspace, id: organization } = acme);
+  owner = (await makeMember(server, 'acme', 'olga', [acme.ownersTeam])).id;
+  const file = join(server.runtime.settings.dataFolder, 'policy');
+  await writeFile(file, `witness auditor ${witness.verifierKey} ${witness.url}\nquorum auditor\n`);
+  const job = createTrailWitnessJob({ ...server.runtime, database: server.database }, file);
+  cosign = () => runJobOnce(job);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await witness.close();
+  await server.close();
+});
+
+/** Locks the workspace, and returns the id of the entry about that. */
+const lock = async (): Promise<string> => {
+  await act(server, workspace, 'lock');
+  await waitForTrail(server.store, organization);
+  const entries = await server.get('/api/v2/organizations/acme/audit-trail?filter[action]=lock&page[size]=1');
+  await act(server, workspace, 'unlock');
+  return expectStatus(entries, 200).body.data[0].id as string;
+};
+
+const openEntry = async (entry: string): Promise<TestPage> => {
+  const page = await openConsole(browser, server, { user: owner, path: `/app/acme/audit-trail?entry=${entry}` });
+  await proofOf(page).waitFor();
+  return page;
+};
+
+const proofOf = (page: TestPage) => page.getByRole('dialog').getByRole('region', { name: 'Proof', exact: true });
+
+const verify = (page: TestPage) => proofOf(page).getByRole('button', { name: 'Verify', exact: true }).click();
+
+describe('the proof of an entry', () => {
+  it('is not there until a checkpoint contains the entry', async () => {
+    const page = await openEntry(await lock());
+    await proofOf(page).getByText('No checkpoint contains the entry yet.').waitFor();
+    await sign();
+    await proofOf(page).getByText('Proved by checkpoint').waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is verified in the browser, with the cosignatures of witnesses, and downloaded', async () => {
+    const entry = await lock();
+    await waitForTrail(server.store, organization);
+    await sign();
+    clock.pass({ minutes: 2 });
+    await sign();
+    await cosign();
+    const page = await openEntry(entry);
+    const proof = proofOf(page);
+    await proof.getByText('is cosigned by auditor.example.com/witness').waitFor();
+    await proof.getByText('These keys come from this server').waitFor();
+    await verify(page);
+    const result = proof.getByRole('status').filter({ hasText: 'Verified in this browser' });
+    await result.waitFor();
+    const lines = await result.getByRole('listitem').allInnerTexts();
+    expect(lines.map((line) => line.split(':')[0])).toEqual([
+      'Leaf',
+      'Inclusion',
+      'Signature',
+      'Cosignature',
+      'Not checked',
+    ]);
+    expect(await inspectScreen(page, 'trail-proof-verified')).toEqual([]);
+    const download = page.waitForEvent('download');
+    await proof.getByRole('link', { name: 'Download proof' }).click();
+    const file = await download;
+    expect(file.suggestedFilename()).toBe(`${entry}.tlog-proof`);
+    const keys = expectStatus(await server.get('/api/v2/organizations/acme/audit-trail-log/keys'), 200).text;
+    const { data } = expectStatus(await server.get(`/api/v2/organizations/acme/audit-trail/${entry}`), 200).body;
+    const options = { keys: [parseVerifierKey(keys.trim())], entry: Buffer.from(JSON.stringify(data)) };
+    expect(verifyProof(await readFile(await file.path(), 'utf8'), options).withheld).toBe(0);
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('is refused with another key, and with text that is no key', async () => {
+    const entry = await lock();
+    await waitForTrail(server.store, organization);
+    await sign();
+    const page = await openEntry(entry);
+    const keys = proofOf(page).getByRole('textbox', { name: 'Verifier keys that you trust' });
+    const { publicKey } = generateKeyPairSync('ed25519');
+    const [name = ''] = (await keys.inputValue()).split('+');
+    await keys.fill(formatVerifierKey(createVerifierKey(name, publicKey)));
+    await proofOf(page).getByText('They do not come from this server.').waitFor();
+    await verify(page);
+    await proofOf(page).getByRole('alert').filter({ hasText: 'no given key has signed' }).waitFor();
+    expect(await inspectScreen(page, 'trail-proof-refused')).toEqual([]);
+    await keys.fill('ssh-ed25519 AAAA');
+    await verify(page);
+    await proofOf(page).getByRole('alert').filter({ hasText: 'must be a verifier key of Ed25519' }).waitFor();
+    await proofOf(page).getByRole('button', { name: 'Use the keys of the server' }).click();
+    await verify(page);
+    await proofOf(page).getByText('Verified in this browser').waitFor();
+    await page.context().close();
+  });
+
+  it('names what differs when the entry on the screen is not the one that was recorded', async () => {
+    const entry = await lock();
+    await waitForTrail(server.store, organization);
+    await sign();
+    const page = await openEntry(entry);
+    await page.route(`**/audit-trail/${entry}`, async (route) => {
+      const response = await route.fetch();
+      const text = await response.text();
+      await route.fulfill({ response, body: text.replace('"action":"lock"', '"action":"unlock"') });
+    });
+    await page.reload();
+    await verify(page);
+    await proofOf(page)
+      .getByRole('alert')
+      .filter({ hasText: /the proof is not of this entry, or entry \d+ was altered/ })
+      .waitFor();
+    await page.unrouteAll();
+    await page.route(`**/audit-trail/${entry}`, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({
+        response,
+        body: (await response.text()).replace(/"description":"[^"]*"/, '"description":"eve"'),
+      });
+    });
+    await page.reload();
+    await verify(page);
+    await proofOf(page).getByRole('alert').filter({ hasText: 'the value of /auth/description is not' }).waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('cannot be verified in a browser without Ed25519, which is said', async () => {
+    const entry = await lock();
+    await waitForTrail(server.store, organization);
+    await sign();
+    const page = await openEntry(entry);
+    await page.evaluate(`crypto.subtle.importKey = () => Promise.reject(new Error('unsupported'))`);
+    await verify(page);
+    await proofOf(page).getByRole('alert').filter({ hasText: 'cannot verify Ed25519' }).waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('the log of a trail', () => {
+  it('shows the last checkpoint, its key, and the witnesses with their quorum', async () => {
+    const page = await openConsole(browser, server, { user: owner, path: '/app/acme/audit-trail' });
+    await page.getByRole('button', { name: 'Proofs' }).click();
+    const card = page.getByRole('region', { name: 'Log that proves the trail' });
+    await card.getByText('Quorum', { exact: true }).waitFor();
+    const [key = ''] = expectStatus(
+      await server.get('/api/v2/organizations/acme/audit-trail-log/keys'),
+      200,
+    ).text.split('\n');
+    await card.getByText(key).waitFor();
+    expect(await inspectScreen(page, 'trail-log')).toEqual([]);
+    await page.context().close();
+  });
+
+  it('names the origins before a restore', async () => {
+    await tamper(
+      server.database,
+      sql`update audit_trail.log_keys set position = position + 1 where organization = ${organization}`,
+    );
+    await tamper(
+      server.database,
+      sql`insert into audit_trail.log_keys select organization, 0, 'former.example.com/log', verifier_key, source, created_at
+            from audit_trail.log_keys where organization = ${organization} limit 1`,
+    );
+    await tamper(
+      server.database,
+      sql`insert into audit_trail.signed_checkpoints (organization, origin, size, root, note, signed_at, position)
+          select organization, 'former.example.com/log', 3, root, note, signed_at, -1
+            from audit_trail.signed_checkpoints where organization = ${organization} limit 1`,
+    );
+    const page = await openConsole(browser, server, { user: owner, path: '/app/acme/audit-trail' });
+    await page.getByRole('button', { name: 'Proofs' }).click();
+    const card = page.getByRole('region', { name: 'Log that proves the trail' });
+    await card.getByText('The log continues under another origin').waitFor();
+    await card.getByText('former.example.com/log').waitFor();
+    expect(await inspectScreen(page, 'trail-log-fork')).toEqual([]);
+    await page.context().close();
+  });
+});
