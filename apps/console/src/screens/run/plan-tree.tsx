@@ -12,6 +12,7 @@ import {
   type PlanChanges,
   type PlannedResource,
 } from './plan-changes.js';
+import shared from '../../components/resource-changes.module.css';
 import classes from './plan-tree.module.css';
 
 /** More elements make the page slow. */
@@ -45,12 +46,12 @@ const ActionBadge = ({ action }: { readonly action: ChangeAction }) => {
 
 const Values = ({ change: { before, after, isUnknown, isSensitive } }: { readonly change: AttributeChange }) => (
   <>
-    {before !== null && (isSensitive ? <span className={classes['quiet']}>sensitive value</span> : <del>{before}</del>)}
+    {before !== null && (isSensitive ? <span className={shared['quiet']}>sensitive value</span> : <del>{before}</del>)}
     {before !== null && (after !== null || isUnknown) && <span aria-hidden="true">→</span>}
-    {isUnknown && <span className={classes['quiet']}>known after apply</span>}
+    {isUnknown && <span className={shared['quiet']}>known after apply</span>}
     {after !== null &&
       (isSensitive ? (
-        <span className={classes['quiet']}>{before === null ? 'sensitive value' : 'another sensitive value'}</span>
+        <span className={shared['quiet']}>{before === null ? 'sensitive value' : 'another sensitive value'}</span>
       ) : (
         <ins>{after}</ins>
       ))}
@@ -59,9 +60,9 @@ const Values = ({ change: { before, after, isUnknown, isSensitive } }: { readonl
 
 const Attributes = ({ attributes }: { readonly attributes: readonly AttributeChange[] }) => (
   <>
-    <dl className={classes['values']}>
+    <dl className={shared['values']}>
       {attributes.slice(0, MAX_ATTRIBUTES).map((change) => (
-        <div key={change.path} className={classes['value']}>
+        <div key={change.path} className={shared['value']}>
           <dt>
             <code>{change.path}</code>
           </dt>
@@ -85,11 +86,7 @@ const Resource = ({ resource }: { readonly resource: PlannedResource }) => {
   const { address, action, notes, attributes } = resource;
   const [isOpen, setOpen] = useState(action === 'replace');
   return (
-    <details
-      className={classes['resource']}
-      open={isOpen}
-      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
-    >
+    <details className={shared['resource']} open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
         <ActionBadge action={action} /> <code>{address}</code>
       </summary>
@@ -128,7 +125,7 @@ const Module = ({ module, resources }: ModuleChanges) =>
   ) : (
     <details open className={classes['module']}>
       <summary>
-        <code>{module}</code> <span className={classes['quiet']}>{countResources(resources.length)}</span>
+        <code>{module}</code> <span className={shared['quiet']}>{countResources(resources.length)}</span>
       </summary>
       <Resources resources={resources} />
     </details>
@@ -153,7 +150,7 @@ const Changes = ({ changes: { modules, outputs, drift } }: { readonly changes: P
     {drift.length > 0 && (
       <details className={classes['module']}>
         <summary>
-          Changed outside of terraform <span className={classes['quiet']}>{countResources(drift.length)}</span>
+          Changed outside of terraform <span className={shared['quiet']}>{countResources(drift.length)}</span>
         </summary>
         <Resources resources={drift} />
       </details>

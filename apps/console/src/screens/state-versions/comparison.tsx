@@ -10,7 +10,7 @@ import {
   type StateDifference,
   type ValueDifference,
 } from './compare-states.js';
-import classes from './state-versions.module.css';
+import classes from '../../components/resource-changes.module.css';
 
 /** More elements make the page slow. */
 const MAX_RESOURCES = 500;
