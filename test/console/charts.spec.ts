@@ -223,6 +223,28 @@ describe('the pictures of other screens', () => {
     await page.context().close();
   });
 
+  it('show how long the runs of a workspace waited, planned and applied', async () => {
+    const workspace = await aWorkspace({ name: 'measured' });
+    const run = await makeRun(server, workspace, { message: 'Grow the disk' });
+    for (const status of ['planning', 'planned']) {
+      expectStatus(await report(run, status, { 'has-changes': true }), 200);
+    }
+    expectStatus(await act(run, 'apply'), 202);
+    for (const status of ['applying', 'applied']) expectStatus(await report(run, status), 200);
+    const { name } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data.attributes;
+    const page = await open(owner, `/app/acme/workspaces/${name as string}`);
+    await scrollTo(page, 'Durations of runs');
+    const [cells = []] = await readNumbers(page, 'Durations of runs');
+    expect(cells).toHaveLength(4);
+    expect(cells.slice(1).every((cell) => / s$/.test(cell))).toBe(true);
+    expect(await inspectScreen(page, 'run-durations')).toEqual([]);
+    await page.getByRole('button', { name: 'Show the numbers of Durations of runs' }).click();
+    await page.getByRole('region', { name: 'Table: Durations of runs' }).getByRole('link').click();
+    await page.waitForURL(`**/runs/${run}`);
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
   it('show the resources of a state by type, and over its versions', async () => {
     const page = await open(owner, '/app/acme/workspaces/ws-1/state');
     await page.getByRole('heading', { name: 'Current state version' }).waitFor();

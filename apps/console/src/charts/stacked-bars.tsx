@@ -44,8 +44,17 @@ const stackParts = (
   });
 };
 
+type StackedBarsProps = {
+  readonly label: string;
+  readonly bars: readonly StackedBar[];
+  /** Returns the text of a value at the left. */
+  readonly formatValue?: (value: number) => string;
+};
+
+const formatNumber = (value: number): string => value.toLocaleString();
+
 /** Bars beside each other. The parts of a bar stand upon each other, and each leads to the list behind it. */
-export const StackedBars = ({ label, bars }: { readonly label: string; readonly bars: readonly StackedBar[] }) => {
+export const StackedBars = ({ label, bars, formatValue = formatNumber }: StackedBarsProps) => {
   const placed = stackParts(bars);
   const positions = placed.flatMap((bar) => bar.placed.map(({ index }) => index));
   const most = Math.max(1, ...bars.map(({ parts }) => parts.reduce((sum, { value }) => sum + value, 0)));
@@ -66,7 +75,7 @@ export const StackedBars = ({ label, bars }: { readonly label: string; readonly 
                 scale={y}
                 left={MARGIN.left}
                 numTicks={Math.min(4, most)}
-                tickFormat={(value) => value.toLocaleString()}
+                tickFormat={(value) => formatValue(value.valueOf())}
                 tickClassName={classes['axis']}
                 axisClassName={classes['axis']}
                 tickLength={4}

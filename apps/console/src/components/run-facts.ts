@@ -45,6 +45,18 @@ export const measureRun = (times: RunTimes, now: number): number | null => {
   return plan === null && apply === null ? null : (plan ?? 0) + (apply ?? 0);
 };
 
+const QUEUES = [
+  ['plan-queued-at', 'planning-at'],
+  ['apply-queued-at', 'applying-at'],
+] as const;
+
+/** Returns how long the run has waited for executors before its phases, in milliseconds. Waiting for people does not count. */
+export const measureQueue = (times: RunTimes): number =>
+  QUEUES.reduce((sum, [queued, started]) => {
+    const [from, to] = [times[queued], times[started]];
+    return sum + (from === undefined || to === undefined ? 0 : Math.max(0, Date.parse(to) - Date.parse(from)));
+  }, 0);
+
 /** Returns the two largest units, such as `3 min 12 s`. */
 export const formatDuration = (ms: number): string => {
   const seconds = Math.round(ms / 1_000);

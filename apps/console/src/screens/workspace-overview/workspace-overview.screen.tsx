@@ -22,6 +22,8 @@ import { TagsCard } from './tags-card.js';
 
 const RunDaysChart = lazyComponent(() => import('../../charts/run-days.js'), 'RunDaysChart');
 
+const RunDurationsChart = lazyComponent(() => import('../../charts/run-durations.js'), 'RunDurationsChart');
+
 const CHART_HEIGHT = 340;
 
 type PartProps = { readonly organization: string; readonly workspace: WorkspaceDocument };
@@ -213,6 +215,7 @@ const Usage = ({ organization, workspace }: PartProps) => (
 
 const Overview = ({ organization, workspace }: PartProps) => {
   const { relationships } = workspace.data;
+  const named = { id: workspace.data.id, name: workspace.data.attributes.name };
   // The next step in a new workspace.
   const isUnused = relationships['current-state-version'].data === null && relationships['current-run'].data === null;
   const usage = <Usage organization={organization} workspace={workspace} />;
@@ -244,12 +247,14 @@ const Overview = ({ organization, workspace }: PartProps) => {
         </Stack>
       </SimpleGrid>
       {relationships['current-run'].data !== null && (
-        <WhenVisible height={CHART_HEIGHT}>
-          <RunDaysChart
-            organization={organization}
-            workspace={{ id: workspace.data.id, name: workspace.data.attributes.name }}
-          />
-        </WhenVisible>
+        <>
+          <WhenVisible height={CHART_HEIGHT}>
+            <RunDaysChart organization={organization} workspace={named} />
+          </WhenVisible>
+          <WhenVisible height={CHART_HEIGHT}>
+            <RunDurationsChart organization={organization} workspace={named} />
+          </WhenVisible>
+        </>
       )}
     </Stack>
   );
