@@ -85,7 +85,6 @@ const NOUNS: Readonly<Record<string, string>> = {
   'plan-files': 'archives with plans, for executors; their jobs contain the links',
   'errored-states': 'states that workspaces did not accept; documents of applies contain the links',
   'run-jobs': 'what a claimed phase needs, for executors; only a POST returns it',
-  'run-leases': 'the claims of executors; only POSTs return them',
   'run-logs': 'the output of plans and applies, as text; their documents contain the links',
   'run-tokens': 'authentication tokens that executors issue for a run',
   'task-stages': 'a list that is always empty: there are no run tasks',
@@ -216,6 +215,11 @@ const furnish = async (): Promise<typeof seeds> => {
   const pool = await makeRemotePool(server, 'acme', 'edge');
   const agents = server.as(await makeAgentToken(server, pool));
   const agent = expectStatus(await agents.post(`/api/v2/agent-pools/${pool}/agents`), 201).body.data.id as string;
+  const executed = { 'execution-mode': 'agent', 'agent-pool-id': pool };
+  const claimed = await makeWorkspace(server, 'acme', 'executed', executed);
+  await makeConfigurationVersion(server, claimed);
+  await makeRun(server, claimed);
+  expectStatus(await agents.post(`/api/v2/agents/${agent}/actions/claim`), 200);
   const core = await makeTeam(server, 'acme', 'core');
   const key = resource('ssh-keys', { name: 'deploy', value: '-----BEGIN OPENSSH PRIVATE KEY-----' });
   const sshKey = expectStatus(await server.post('/api/v2/organizations/acme/ssh-keys', key), 201).body.data

@@ -105,10 +105,12 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       { name: 'claim', routes: ['POST /api/v2/agents/:id/actions/claim'], body: runLeases.claimBody },
     ],
     also: {
+      capacity: 'cadastre',
       name: 'cadastre',
       phases: 'cadastre',
       'protocol-version': 'cadastre',
       status: 'cadastre',
+      version: 'cadastre',
       'wait-seconds': 'cadastre',
     },
   },

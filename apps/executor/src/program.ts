@@ -10,6 +10,7 @@ import { ServerConnection } from './api/server-connection.js';
 import { trustAuthorities } from './authorities.js';
 import { DocumentReader } from './documents/document-reader.js';
 import { EXIT_CODES, ExecutorError } from './executor-error.js';
+import { readExecutorVersion } from './executor-version.js';
 import { Destinations } from './sandbox/network/destinations.js';
 import { findSandbox } from './sandbox/find-sandbox.js';
 import {
@@ -113,6 +114,14 @@ const check = async (settings: ExecutorSettings, logger: Logger): Promise<void> 
   process.stdout.write(`${lines.join('\n')}\n`);
 };
 
+const warnAboutMirror = ({ toolMirror }: ExecutorSettings, logger: Logger): void => {
+  if (toolMirror.startsWith('http:'))
+    logger.warn(
+      { mirror: toolMirror },
+      'the tool mirror is not encrypted, so everybody on the way to it can run programs on this executor; use https://',
+    );
+};
+
 const runExecutor = async (
   settings: ExecutorSettings,
   tokenFile: string | undefined,
@@ -137,13 +146,16 @@ const runExecutor = async (
       logger,
       now: () => new Date(),
     },
-    { name, capacity, phases, runsFolder: join(workFolder, 'runs'), graceMs: graceSeconds * 1_000 },
+    {
+      name,
+      version: readExecutorVersion(),
+      capacity,
+      phases,
+      runsFolder: join(workFolder, 'runs'),
+      graceMs: graceSeconds * 1_000,
+    },
   );
-  if (settings.toolMirror.startsWith('http:'))
-    logger.warn(
-      { mirror: settings.toolMirror },
-      'the tool mirror is not encrypted, so everybody on the way to it can run programs on this executor; use https://',
-    );
+  warnAboutMirror(settings, logger);
   logger.info({ server: server.origin, sandbox: sandbox.name, workFolder }, 'executor started');
   await executor.run(listenForStop(logger));
   logger.info({}, 'executor stopped');

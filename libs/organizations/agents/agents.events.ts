@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineEvents, describeChangedAttributes, type EventKinds } from '#platform/kernel';
 import { optionalMembers } from '#api/json-api/rules';
 import { inOrganization } from '#api/access/rules';
-import type { AgentEvent } from './agents/agent.js';
+import { ACCEPTED_PHASES, type AgentEvent } from './agents/agent.js';
 import type { AgentPoolEvent, AgentPoolSettings } from './agent-pools/agent-pool.js';
 
 const ids = z.array(z.string());
@@ -82,7 +82,17 @@ export const agentEvents = {
     { topic: 'agents', stream: 'agent', audited: 'agent', live: inOrganization('agents', 'read-agent-pools') },
     {
       AgentRegistered: {
-        schema: z.strictObject({ pool: z.string(), name: z.string().nullable(), ipAddress: z.string().nullable() }),
+        schemaVersion: 2,
+        // 2: executor, which is null for older agents, because they did not describe themselves.
+        upcast: { 1: [{ add: { executor: null } }] },
+        schema: z.strictObject({
+          pool: z.string(),
+          name: z.string().nullable(),
+          ipAddress: z.string().nullable(),
+          executor: z
+            .strictObject({ version: z.string(), capacity: z.int(), phases: z.array(z.enum(ACCEPTED_PHASES)) })
+            .nullable(),
+        }),
         audit: { ...OF_SITE, action: 'create', meta: ({ pool, name }) => ({ name, agent_pool_id: pool }) },
         live: 'created',
         ids: { refersTo: { pool: ['apool'] } },

@@ -73,12 +73,12 @@ export const agentPoolScopes: Projection<AgentPoolEvent | TargetDeleted | Organi
 
 export const agents: Projection<AgentEvent | AgentPoolDeleted | OrganizationDeleted> = {
   name: 'agents',
-  version: 1,
+  version: 2,
   tables: ['agents'],
   on: {
-    AgentRegistered: ({ pool, name, ipAddress }, { stream, organization, time }) => sql`
-      insert into agents (id, organization, pool, name, ip_address, created_at)
-      values (${stream}, ${organization}, ${pool}, ${name}, ${ipAddress}, ${time})`,
+    AgentRegistered: ({ pool, name, ipAddress, executor }, { stream, organization, time }) => sql`
+      insert into agents (id, organization, pool, name, ip_address, executor, created_at)
+      values (${stream}, ${organization}, ${pool}, ${name}, ${ipAddress}, ${executor && JSON.stringify(executor)}::jsonb, ${time})`,
     AgentDeregistered: (_, { stream }) => sql`delete from agents where id = ${stream}`,
     // The tokens of the pool are destroyed too, so its agents cannot come back.
     AgentPoolDeleted: (_, { stream }) => sql`delete from agents where pool = ${stream}`,

@@ -2726,7 +2726,7 @@ export interface paths {
     put?: never;
     /**
      * Register an executor in the pool of its token
-     * @description For executors, with the token of a pool of an organization or of the site. `protocol-version` is the version of the protocol that the executor speaks, 1.0 if it is absent.
+     * @description For executors, with the token of a pool of an organization or of the site. `protocol-version` is the version of the protocol that the executor speaks, 1.0 if it is absent. `version`, `capacity` and `phases` describe the executor to people, and are stored if all of them are present.
      */
     post: operations['registerExecutorAgent'];
     delete?: never;
@@ -4243,6 +4243,26 @@ export interface paths {
     };
     /** Show an event of a run */
     get: operations['getRunEvent'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/agent-pools/{pool}/run-leases': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List what the executors of a pool work on
+     * @description Only the runs that the caller may read.
+     */
+    get: operations['listPoolRunLeases'];
     put?: never;
     post?: never;
     delete?: never;
@@ -6995,6 +7015,9 @@ export interface components {
         attributes: {
           name?: string | null;
           'protocol-version'?: string | null;
+          version?: string | null;
+          capacity?: number | null;
+          phases?: ('plan' | 'apply')[] | null;
         };
         relationships?: unknown;
       };
@@ -11270,6 +11293,24 @@ export interface components {
         /** @example builder-1 */
         name: string | null;
         /**
+         * @description The version of the executor.
+         * @example 0.3.0
+         */
+        version: string | null;
+        /**
+         * @description How many phases of runs the executor executes at a time.
+         * @example 4
+         */
+        capacity: number | null;
+        /**
+         * @description The phases that the executor accepts.
+         * @example [
+         *       "plan",
+         *       "apply"
+         *     ]
+         */
+        phases: ('plan' | 'apply')[] | null;
+        /**
          * @description The reported status: `unknown` after 3 minutes without a ping, and `errored` after 2 hours. `exited` stays.
          * @enum {string}
          */
@@ -13336,9 +13377,12 @@ export interface components {
       data: components['schemas']['RunEvent'];
       included?: (components['schemas']['Comment'] | components['schemas']['User'])[];
     };
-    RunLeaseDocumentWithIncluded: {
-      data: components['schemas']['RunLease'] | null;
-      included?: components['schemas']['Run'][];
+    RunLeasePage: {
+      data: components['schemas']['RunLease'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
     };
     /** @description The claim of an executor on the plan or the apply of a run. It has the id of the run, and ends when the executor reports the end of the phase, or does not renew it. */
     RunLease: {
@@ -13363,8 +13407,12 @@ export interface components {
          * @example 1
          */
         fence: number;
+        /** @example acme */
+        'organization-name': string;
         /** @enum {string} */
         phase: 'plan' | 'apply';
+        /** @example network */
+        'workspace-name': string;
       };
       relationships: {
         agent: {
@@ -13386,6 +13434,10 @@ export interface components {
       type: 'agents';
       /** @example id-of-agents */
       id: string;
+    };
+    RunLeaseDocumentWithIncluded: {
+      data: components['schemas']['RunLease'] | null;
+      included?: components['schemas']['Run'][];
     };
     RunLeaseDocument: {
       data: components['schemas']['RunLease'] | null;
@@ -34664,7 +34716,13 @@ export interface operations {
          *         "type": "agents",
          *         "attributes": {
          *           "name": "builder-1",
-         *           "protocol-version": "1.0"
+         *           "protocol-version": "1.0",
+         *           "version": "0.3.0",
+         *           "capacity": 4,
+         *           "phases": [
+         *             "plan",
+         *             "apply"
+         *           ]
          *         }
          *       }
          *     }
@@ -41193,6 +41251,41 @@ export interface operations {
         };
         content: {
           'application/vnd.api+json': components['schemas']['RunEventDocumentWithIncluded'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listPoolRunLeases: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the agent pool. */
+        pool: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RunLeasePage'];
         };
       };
       400: components['responses']['BadRequest'];

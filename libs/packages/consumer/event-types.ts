@@ -1096,11 +1096,16 @@ type EventSchemas = {
     AgentPoolDeleted: {
       name: string;
     };
-    /** cadastre.AgentRegistered.v1 */
+    /** cadastre.AgentRegistered.v2 */
     AgentRegistered: {
       pool: string;
       name: string | null;
       ipAddress: string | null;
+      executor: {
+        version: string;
+        capacity: number;
+        phases: ('plan' | 'apply')[];
+      } | null;
     };
     /** cadastre.AgentDeregistered.v1 */
     AgentDeregistered: {
@@ -1953,7 +1958,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   AgentPoolCreated: 2,
   AgentPoolUpdated: 1,
   AgentPoolDeleted: 1,
-  AgentRegistered: 1,
+  AgentRegistered: 2,
   AgentDeregistered: 1,
   SshKeyCreated: 1,
   SshKeyRenamed: 1,
@@ -2156,6 +2161,7 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
   RunApplyStarted: { '1': [{ add: { execution: null } }] },
   ConfigurationVersionUploaded: { '1': [{ add: { archive: 1 } }] },
   AgentPoolCreated: { '1': [{ add: { remoteRunsEnabled: false } }] },
+  AgentRegistered: { '1': [{ add: { executor: null } }] },
   RegistryProviderCreated: { '1': [{ add: { namespace: null } }] },
   RegistryProviderDeleted: { '1': [{ add: { namespace: null } }] },
   SignInFailed: { '1': [] },

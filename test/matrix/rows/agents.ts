@@ -202,6 +202,18 @@ const poolOfToken: MatrixTarget = {
   params: () => ({}),
 };
 
+/** What executors work on. */
+const leases: readonly MatrixRow[] = [
+  { route: 'GET /agent-pools/:pool/run-leases', about: agentPool, demands: ['read-agent-pools'], status: 200 },
+  {
+    route: 'GET /agent-pools/:pool/run-leases',
+    condition: 'of the site',
+    about: sitePool,
+    demands: ['read-agent-pools'],
+    status: 200,
+  },
+];
+
 /** Requests of agents with the token of their pool. */
 const executing: readonly MatrixRow[] = [
   {
@@ -307,6 +319,7 @@ export const agentsAndKeys: readonly MatrixRow[] = [
   ...changes,
   ...remotePools,
   ...sitePools,
+  ...leases,
   ...executing,
   ...sshKeys,
 ];

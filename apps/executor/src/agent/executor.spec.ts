@@ -113,6 +113,7 @@ beforeEach(async () => {
   };
   const options = {
     name: 'one',
+    version: '0.3.0',
     capacity: 1,
     phases: ['plan', 'apply'],
     runsFolder: join(folder, 'runs'),

@@ -20,6 +20,7 @@ const STOP_REPORT_MS = 15_000;
 
 type ExecutorOptions = {
   readonly name: string;
+  readonly version: string;
   /** Phases at a time. */
   readonly capacity: number;
   readonly phases: readonly Phase[];
@@ -68,9 +69,9 @@ export class Executor {
 
   private async register(signal: AbortSignal): Promise<string> {
     const { api, logger } = this.dependencies;
-    const { name, capacity, phases } = this.options;
+    const { name, version, capacity, phases } = this.options;
     try {
-      const agent = await api.register(name, signal);
+      const agent = await api.register({ name, version, capacity, phases }, signal);
       logger.info({ agent, name, capacity, phases }, 'executor registered');
       return agent;
     } catch (error) {

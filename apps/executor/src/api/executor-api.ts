@@ -51,6 +51,15 @@ export type PhaseReport = {
   readonly 'resource-imports'?: number;
 };
 
+/** What people see of an executor. */
+type ExecutorDescription = {
+  readonly name: string;
+  readonly version: string;
+  /** Phases at a time. */
+  readonly capacity: number;
+  readonly phases: readonly Phase[];
+};
+
 export type StateFile = {
   readonly content: Blob;
   readonly serial: number;
@@ -68,8 +77,8 @@ export class ExecutorApi {
   ) {}
 
   /** Resolves to the id of the new agent. */
-  async register(name: string, signal: AbortSignal): Promise<string> {
-    const attributes = { name, 'protocol-version': PROTOCOL_VERSION };
+  async register(description: ExecutorDescription, signal: AbortSignal): Promise<string> {
+    const attributes = { ...description, 'protocol-version': PROTOCOL_VERSION };
     const { data } = await this.post('/api/v2/agents', { type: 'agents', attributes }, agentAnswer, signal);
     return data.id;
   }

@@ -4,7 +4,7 @@ import { agent, computeAgentStatus, type AgentEvent, type AgentStatus } from './
 
 const { given } = specify(agent);
 
-const data = { pool: 'apool-1', name: 'one', ipAddress: '10.0.0.1' };
+const data = { pool: 'apool-1', name: 'one', ipAddress: '10.0.0.1', executor: null };
 const registered: AgentEvent = { type: 'AgentRegistered', data };
 const deregistered: AgentEvent = { type: 'AgentDeregistered', data: { pool: 'apool-1', name: 'one' } };
 const deregister = (status: AgentStatus) => ({ type: 'DeregisterAgent', data: { status } }) as const;

@@ -52,6 +52,9 @@ describe('an agent', () => {
       attributes: {
         name: 'one',
         'ip-address': '127.0.0.1',
+        version: null,
+        capacity: null,
+        phases: null,
         status: 'idle',
         'last-ping-at': '2026-11-21T12:00:00.000Z',
         'created-at': '2026-11-21T12:00:00.000Z',
@@ -85,6 +88,25 @@ describe('an agent', () => {
       expectStatus(await worker.post('/api/v2/agents', body), 422);
     }
     expectStatus(await server.post('/api/v2/agents', resource('agents', attributes)), 404);
+  });
+
+  it('describes itself to people when it registers as an executor', async () => {
+    const facts = { version: '0.3.0', capacity: 4, phases: ['plan', 'apply'] };
+    const post = (attributes: object) => worker.post('/api/v2/agents', resource('agents', attributes));
+    const { id, attributes } = expectStatus(await post({ name: 'three', ...facts }), 201).body.data;
+    expect(attributes).toMatchObject(facts);
+    expect(await attributesOf(id)).toMatchObject(facts);
+    const partly = expectStatus(await post({ name: 'four', version: '0.3.0' }), 201).body.data.attributes;
+    expect(partly).toMatchObject({ version: null, capacity: null, phases: null });
+    for (const wrong of [
+      { capacity: 0 },
+      { capacity: 1.5 },
+      { phases: [] },
+      { phases: ['eat'] },
+      { version: 'x'.repeat(51) },
+    ]) {
+      expectStatus(await post({ ...facts, ...wrong }), 422);
+    }
   });
 
   it('reports its status without an event', async () => {

@@ -18,13 +18,15 @@ import {
   type QueryParameters as QueryOf,
   type Resource,
 } from '#api/json-api';
-import { AGENT_STATUSES, computeAgentStatus } from './agent.js';
+import { ACCEPTED_PHASES, AGENT_STATUSES, computeAgentStatus } from './agent.js';
 import { ChangeAgent } from './agents.handler.js';
 import { findAgent, listAgents, recordPing, type AgentRow } from './agents.queries.js';
 
 export const registerBody = resourceBody('agents', z.object({ name: text(255).nullish() }).default({}));
 /** The protocol of executors that this server speaks (docs/how-to/executors.md). Minor versions add to it. */
 const PROTOCOL_VERSION = /^1\.\d{1,4}$/;
+
+const MAX_CAPACITY = 10_000;
 
 export const executorBody = resourceBody(
   'agents',
@@ -33,6 +35,9 @@ export const executorBody = resourceBody(
     'protocol-version': text(20)
       .regex(PROTOCOL_VERSION, 'must be 1.0, the version of the protocol of this server')
       .nullish(),
+    version: text(50).nullish(),
+    capacity: z.int().min(1).max(MAX_CAPACITY).nullish(),
+    phases: z.array(z.enum(ACCEPTED_PHASES)).min(1).max(ACCEPTED_PHASES.length).nullish(),
   }),
 );
 export const pingBody = resourceBody('agents', z.object({ status: z.enum(AGENT_STATUSES) }));
@@ -43,6 +48,9 @@ const renderAgent = (row: AgentRow, now: Date): Resource => ({
   attributes: {
     name: row.name,
     'ip-address': row.ipAddress,
+    version: row.executor?.version ?? null,
+    capacity: row.executor?.capacity ?? null,
+    phases: row.executor?.phases ?? null,
     status: computeAgentStatus(row, now),
     'last-ping-at': row.lastPingAt,
     'created-at': row.createdAt,
@@ -102,8 +110,10 @@ export class AgentsController {
   /** Registers an executor in the pool of its token, which need not know the id of the pool. */
   @Post('agents')
   async registerExecutor(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const { name } = parseBody(executorBody, body).data.attributes;
-    const registration = { pool: actor.id, name: name || null, actor };
+    const { name, version, capacity, phases } = parseBody(executorBody, body).data.attributes;
+    // Executors of others may say only some of it, which describes nothing that people could rely on.
+    const executor = version && capacity && phases ? { version, capacity, phases: [...new Set(phases)] } : null;
+    const registration = { pool: actor.id, name: name || null, executor, actor };
     return this.render(await this.bus.execute(new ChangeAgent('RegisterAgent', registration)));
   }
 
@@ -111,7 +121,9 @@ export class AgentsController {
   @Post('agent-pools/:pool/agents')
   async register(@Param('pool') pool: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { name } = parseBody(registerBody, body ?? { data: {} }).data.attributes;
-    return this.render(await this.bus.execute(new ChangeAgent('RegisterAgent', { pool, name: name || null, actor })));
+    return this.render(
+      await this.bus.execute(new ChangeAgent('RegisterAgent', { pool, name: name || null, executor: null, actor })),
+    );
   }
 
   @Post('agents/:id/actions/ping')

@@ -10,11 +10,14 @@ import {
   type OperationTable,
 } from '#storage/event-store';
 import { type AgentRow, selectAgentById, loadAgentForCommand, upsertPing, loadPoolForAgent } from './agents.queries.js';
-import { agent, computeAgentStatus } from './agent.js';
+import { agent, computeAgentStatus, type ExecutorFacts } from './agent.js';
 
 type AgentOperations = {
   /** The actor is the agent pool whose token the agent has. */
-  RegisterAgent: Operation<{ pool: string; name: string | null; actor: Actor }, AgentRow>;
+  RegisterAgent: Operation<
+    { pool: string; name: string | null; executor: ExecutorFacts | null; actor: Actor },
+    AgentRow
+  >;
   DeregisterAgent: Operation<{ id: string; actor: Actor }, void>;
 };
 
@@ -35,13 +38,18 @@ export class AgentsHandler extends AggregateHandler<AgentOperations> {
     super();
   }
 
-  private async register({ pool, name, actor }: AgentOperations['RegisterAgent']['input']): Promise<AgentRow> {
+  private async register({
+    pool,
+    name,
+    executor,
+    actor,
+  }: AgentOperations['RegisterAgent']['input']): Promise<AgentRow> {
     const id = this.ids.next('agent');
     const rows = await createResource(this.store, agent, {
       id,
       actor,
       load: () => loadPoolForAgent(this.store.database, actor, pool),
-      command: { type: 'RegisterAgent', data: { pool, name, ipAddress: actor.request.address } },
+      command: { type: 'RegisterAgent', data: { pool, name, ipAddress: actor.request.address, executor } },
       read: () => [upsertPing(id, 'idle', this.clock.now().toISOString()), selectAgentById(id)],
     });
     return getFirstRow<AgentRow>(rows.slice(1));

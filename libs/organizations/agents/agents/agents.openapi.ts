@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  count,
   defineResource,
   describeController,
   describeOptionalBody,
@@ -9,7 +10,7 @@ import {
   related,
   timestamp,
 } from '#api/json-api/description';
-import { AGENT_STATUSES } from './agent.js';
+import { ACCEPTED_PHASES, AGENT_STATUSES } from './agent.js';
 import { AgentsController, executorBody, pingBody, registerBody } from './agents.controller.js';
 
 export const agentSchema = defineResource({
@@ -22,6 +23,14 @@ export const agentSchema = defineResource({
     'ip-address': exampleText('192.0.2.10', 'The address from which the agent registered.').nullable(),
     'last-ping-at': timestamp().nullable(),
     name: exampleText('builder-1').nullable(),
+    version: exampleText('0.3.0', 'The version of the executor.').nullable(),
+    capacity: count('How many phases of runs the executor executes at a time.')
+      .nullable()
+      .meta({ examples: [4] }),
+    phases: z
+      .array(z.enum(ACCEPTED_PHASES))
+      .nullable()
+      .meta({ description: 'The phases that the executor accepts.', examples: [['plan', 'apply']] }),
     status: z.enum(AGENT_STATUSES).meta({
       description:
         'The reported status: `unknown` after 3 minutes without a ping, and `errored` after 2 hours. `exited` stays.',
@@ -55,8 +64,14 @@ export const agentsOperations = describeController(AgentsController, AGENTS, {
   registerExecutor: {
     summary: 'Register an executor in the pool of its token',
     description:
-      'For executors, with the token of a pool of an organization or of the site. `protocol-version` is the version of the protocol that the executor speaks, 1.0 if it is absent.',
-    body: describeResourceBody(executorBody, { name: 'builder-1', 'protocol-version': '1.0' }),
+      'For executors, with the token of a pool of an organization or of the site. `protocol-version` is the version of the protocol that the executor speaks, 1.0 if it is absent. `version`, `capacity` and `phases` describe the executor to people, and are stored if all of them are present.',
+    body: describeResourceBody(executorBody, {
+      name: 'builder-1',
+      'protocol-version': '1.0',
+      version: '0.3.0',
+      capacity: 4,
+      phases: ['plan', 'apply'],
+    }),
     refusals: { unprocessable: 'The server does not speak this version of the protocol.' },
   },
   ping: {

@@ -10,7 +10,7 @@ import {
   type Actor,
 } from '#api/access';
 import { buildLimit, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
-import type { AgentStatus, Ping } from './agent.js';
+import type { AgentStatus, ExecutorFacts, Ping } from './agent.js';
 
 export type AgentRow = Ping & {
   readonly id: string;
@@ -19,10 +19,12 @@ export type AgentRow = Ping & {
   readonly pool: string;
   readonly name: string | null;
   readonly ipAddress: string | null;
+  readonly executor: ExecutorFacts | null;
   readonly createdAt: Timestamp;
 };
 
-const COLUMNS = sql.raw(`a.id, a.organization, a.pool, a.name, a.ip_address as "ipAddress", a.created_at as "createdAt",
+const COLUMNS =
+  sql.raw(`a.id, a.organization, a.pool, a.name, a.ip_address as "ipAddress", a.executor, a.created_at as "createdAt",
   g.status as reported, g.at as "lastPingAt"`);
 const FROM = sql.raw('from agents a left join agents.pings g on g.agent = a.id');
 

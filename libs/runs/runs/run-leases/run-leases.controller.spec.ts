@@ -7,10 +7,14 @@ import { runRequests, startRunSite } from '../../../../test/support/runs.js';
 import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
 import {
   expectStatus,
+  grantWorkspaceAccess,
   makeAgentPool,
   makeAgentToken,
+  makeMember,
+  makeOrganization,
   makeOrganizationToken,
   makeRun,
+  makeTeam,
   resource,
 } from '../../../../test/support/seeds.js';
 import type { ApiResponse, ApiTestClient, TestServer } from '../../../../test/support/server.js';
@@ -66,7 +70,14 @@ describe('a claim', () => {
     expect(plan.data).toEqual({
       id: run,
       type: 'run-leases',
-      attributes: { 'canceled-at': null, 'expires-at': expect.any(String), fence: 1, phase: 'plan' },
+      attributes: {
+        'canceled-at': null,
+        'expires-at': expect.any(String),
+        fence: 1,
+        'organization-name': 'acme',
+        phase: 'plan',
+        'workspace-name': expect.any(String),
+      },
       relationships: {
         agent: { data: { type: 'agents', id: agent }, links: { related: `/api/v2/agents/${agent}` } },
         run: { data: { type: 'runs', id: run }, links: { related: `/api/v2/runs/${run}` } },
@@ -74,6 +85,8 @@ describe('a claim', () => {
       },
     });
     expect(plan.included).toMatchObject([{ id: run, type: 'runs', attributes: { status: 'planning' } }]);
+    const leases = async () => expectStatus(await server.get(`/api/v2/agent-pools/${pool}/run-leases`), 200).body;
+    expect((await leases()).data).toEqual([plan.data]);
     const details = { mode: 'agent', 'agent-id': agent, 'agent-name': 'builder', 'agent-pool-id': pool };
     const phase = async (name: string) =>
       expectStatus(await server.get(`/api/v2/runs/${run}/${name}`), 200).body.data.attributes;
@@ -87,6 +100,24 @@ describe('a claim', () => {
     expect(await phase('apply')).toMatchObject({ status: 'running', 'execution-details': details });
     expectStatus(await report(run, 'applied', { fence: 2 }), 200);
     expect(await statusOf(run)).toBe('applied');
+    expect(await leases()).toMatchObject({ data: [], meta: { pagination: { 'total-count': 0 } } });
+  });
+
+  it('is listed for people who may read the run and its pool', async () => {
+    const { agent, pool, aRun } = await makeExecutor();
+    const run = await aRun();
+    await claimed(agent);
+    const path = `/api/v2/agent-pools/${pool}/run-leases`;
+    const readers = await makeTeam(server, 'acme', unique('readers'));
+    const member = await makeMember(server, 'acme', unique('rita'), [readers]);
+    expect(expectStatus(await member.get(path), 200).body.data).toEqual([]);
+    const { workspace } = (await show(run)).relationships;
+    await grantWorkspaceAccess(server, readers, workspace.data.id, 'read');
+    expect(expectStatus(await member.get(path), 200).body.data).toMatchObject([{ id: run }]);
+    const other = unique('other');
+    await makeOrganization(server, other);
+    const stranger = await makeMember(server, other, unique('sven'));
+    expectStatus(await stranger.get(path), 404);
   });
 
   it('takes applies before plans, plans that may be applied before others, and the oldest of them', async () => {

@@ -1,18 +1,36 @@
 import { Readable } from 'node:stream';
-import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { conflict, Clock } from '#platform/kernel';
 import { upsertPing } from '#organizations/agents';
 import { Database, pause } from '#platform/postgres';
 import { ConfigureRoute, CurrentActor, type Actor } from '#api/access';
-import { JSON_API, parseBody, renderDocument, resourceBody, toOne, type Document, type Resource } from '#api/json-api';
+import {
+  JSON_API,
+  parseBody,
+  parsePage,
+  renderDocument,
+  renderPage,
+  resourceBody,
+  toOne,
+  type Document,
+  type QueryParameters as QueryOf,
+  type Resource,
+} from '#api/json-api';
 import { ChangeRun } from '../runs/runs.commands.js';
 import type { RunRow } from '../runs/runs.queries.js';
 import { RunRenderer } from '../runs/runs.renderer.js';
 import { ExecutorWaits } from './executor-waits.service.js';
-import { findLease, PHASES, QUEUED_STATUS, renewLease, type RunLease } from '../runs/run-leases.queries.js';
+import {
+  findLease,
+  listPoolLeases,
+  PHASES,
+  QUEUED_STATUS,
+  renewLease,
+  type RunLease,
+} from '../runs/run-leases.queries.js';
 
 const MAX_WAIT_SECONDS = 30;
 const waitSeconds = z.int().min(0).max(MAX_WAIT_SECONDS).nullish();
@@ -32,6 +50,8 @@ const renderLease = (lease: RunLease): Resource => ({
     'canceled-at': lease.cancelRequestedAt,
     'expires-at': lease.expiresAt,
     fence: lease.fence,
+    'organization-name': lease.organization,
+    'workspace-name': lease.workspaceName,
     phase: lease.status === 'applying' ? 'apply' : 'plan',
   },
   relationships: {
@@ -77,7 +97,7 @@ const sendWhenReady = (reply: FastifyReply, read: () => Promise<Document>): void
   void reply.status(200).header('content-type', JSON_API).send(Readable.from(body()));
 };
 
-/** For executors: the claims of runs, and their renewal (docs/how-to/executors.md). */
+/** The claims of runs by executors, and their renewal (docs/how-to/executors.md). */
 @Controller('api/v2')
 export class RunLeasesController {
   constructor(
@@ -87,6 +107,19 @@ export class RunLeasesController {
     private readonly renderer: RunRenderer,
     private readonly waits: ExecutorWaits,
   ) {}
+
+  /** For people: what the executors of a pool work on. */
+  @Get('agent-pools/:pool/run-leases')
+  async list(
+    @Param('pool') pool: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const page = parsePage(query);
+    const { rows, total } = await listPoolLeases(this.database, actor, pool, page);
+    return renderPage(rows.map(renderLease), page, total, request.publicUrl);
+  }
 
   @Post('agents/:id/actions/claim')
   @HttpCode(200)

@@ -5,6 +5,7 @@ import {
   describeDocument,
   describeOptionalBody,
   describeResourceBody,
+  exampleText,
   related,
   timestamp,
 } from '#api/json-api/description';
@@ -22,7 +23,9 @@ export const runLeaseSchema = defineResource({
     'canceled-at': timestamp('The time at which a user has asked the executor to stop.').nullable(),
     'expires-at': timestamp(),
     fence: z.int().meta({ description: 'Grows with each claim of the run. Reports must have it.', examples: [1] }),
+    'organization-name': exampleText('acme'),
     phase: z.enum(PHASES),
+    'workspace-name': exampleText('network'),
   },
   relationships: {
     agent: related.always('agents'),
@@ -35,6 +38,11 @@ export const runLeasesOperations = describeController(
   RunLeasesController,
   { ...RUNS, resource: runLeaseSchema },
   {
+    list: {
+      operationId: 'listPoolRunLeases',
+      summary: 'List what the executors of a pool work on',
+      description: 'Only the runs that the caller may read.',
+    },
     claim: {
       operationId: 'claimRun',
       summary: 'Claim the next run that waits for an agent',

@@ -1,9 +1,10 @@
 import { notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
-import { requireCurrentAccess, type Actor } from '#api/access';
+import { isPermittedBy, requireCurrentAccess, selectPermittedScopes, toPermittedPage, type Actor } from '#api/access';
+import { buildLimit, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import type { RunExecution } from './run-event.js';
 import { isApplying, RUN_STATUSES, type RunStatus } from './run-status.js';
-import { canExecute, isOpen, RUN_JOINS, selectRunsInReach, SERVES_WORKSPACE } from './runs.queries.js';
+import { canExecute, isOpen, RUN_JOINS, selectRunGrants, selectRunsInReach, SERVES_WORKSPACE } from './runs.queries.js';
 
 /** The statuses in which a run waits for the executor of a phase. */
 export const QUEUED_STATUS = { plan: 'plan_queued', apply: 'apply_queued' } as const;
@@ -17,6 +18,8 @@ const LEASE_MS = 60_000;
 export type RunLease = {
   readonly run: string;
   readonly workspace: string;
+  readonly workspaceName: string;
+  readonly organization: string;
   readonly status: RunStatus;
   readonly agent: string;
   readonly fence: number;
@@ -47,12 +50,15 @@ export const recordTurn = (organization: string): Sql => sql`
 
 export const deleteLease = (run: string): Sql => sql`delete from runs.leases where run = ${run}`;
 
-const COLUMNS = sql.raw(`r.id as run, r.workspace, r.status, l.agent, l.fence, l.expires_at as "expiresAt",
+const COLUMNS =
+  sql.raw(`r.id as run, r.workspace, w.name as "workspaceName", o.name as organization, r.status, l.agent, l.fence, l.expires_at as "expiresAt",
   r.cancel_requested_at as "cancelRequestedAt"`);
 
 /** Returns the lease of a run; undefined if its executor has finished. */
 export const findLease = (database: Database, run: string): Promise<RunLease | undefined> =>
-  database.row<RunLease>(sql`select ${COLUMNS} from runs.leases l join runs r on r.id = l.run where l.run = ${run}`);
+  database.row<RunLease>(
+    sql`select ${COLUMNS} from runs.leases l join runs r on r.id = l.run ${RUN_JOINS} where l.run = ${run}`,
+  );
 
 /** Renews the lease of a run. Returns null if the newest claim has another fence. */
 export const renewLease = async (
@@ -71,6 +77,33 @@ export const renewLease = async (
      where r.id = ${run} and ${canExecute(actor.id)} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   return row.lease;
+};
+
+type ListedLease = RunLease & { readonly id: string };
+
+/** Returns one page of the leases of a pool's executors on runs that the caller may read, and the count of all these. */
+export const listPoolLeases = async (
+  database: Database,
+  actor: Actor,
+  pool: string,
+  page: PageRequest,
+): Promise<ListPage<RunLease>> => {
+  const isReadable = isPermittedBy(actor, 'read-runs', {
+    organization: sql.raw('r.organization'),
+    grants: selectRunGrants(actor),
+  });
+  const leases = sql`from runs.leases l join runs r on r.id = l.run ${RUN_JOINS} 
+    where ${EXECUTION} ->> 'pool' = ap.id and ${isReadable}`;
+  const pools = sql`select id, organization from agent_pools where id = ${pool} and ${requireCurrentAccess(actor)}`;
+  const rows = await database.slowRows<ListRow<ListedLease, { owner: string | null; total: number }>>(
+    actor,
+    sql`
+    select ap.organization as owner, (select count(*) ${leases}) as total, page.*
+      from ${selectPermittedScopes(actor, 'read-agent-pools', pools)} ap
+      left join lateral (select l.run as id, ${COLUMNS} ${leases} order by l.run ${buildLimit(page)}) page on true
+     order by page.id`,
+  );
+  return toPermittedPage(actor, 'read-agent-pools', rows);
 };
 
 export const hasLease = async (database: Database, agent: string): Promise<boolean> =>
