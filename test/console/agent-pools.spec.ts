@@ -117,6 +117,8 @@ describe('an agent pool', () => {
     const command = await dialog.getByRole('region', { name: 'the start commands' }).innerText();
     expect(command).toContain(`export POOL=${used}`);
     expect(command).toContain(`export TOKEN=${secret}`);
+    const start = await dialog.getByRole('region', { name: 'the command of the executor' }).innerText();
+    expect(start).toContain(`export CADASTRE_EXECUTOR_TOKEN=${secret}\ncadastre executor --server ${server.url}`);
     expect(await inspectScreen(page, 'agent-pool-token')).toEqual([]);
     const agent = server.as(secret);
     expectStatus(await agent.get(`/api/v2/agent-pools/${used}/runs`), 200);

@@ -137,6 +137,8 @@ describe('an owner of an organization', () => {
     ['organizations', 'Organizations'],
     ['identity-providers', 'Identity providers'],
     ['scim', 'SCIM'],
+    ['executors', 'Executors'],
+    ['tool-versions', 'Tool versions'],
   ])('sees nothing of the screen %s', async (path, title) => {
     const page = await open(owner, path, title);
     await page.getByRole('heading', { name: 'This screen is for site administrators' }).waitFor();

@@ -29,9 +29,11 @@ import { registryRoute } from './screens/registry/registry.routes.js';
 import { runsRoute } from './screens/runs/runs.routes.js';
 import { siteRoute } from './screens/site/site.routes.js';
 import { sshKeysRoute } from './screens/ssh-keys/ssh-keys.routes.js';
+import { siteExecutorsRoute, sitePoolRoute } from './screens/site-executors/site-executors.routes.js';
 import { siteOrganizationsRoute } from './screens/site-organizations/site-organizations.routes.js';
 import { siteProvidersRoute } from './screens/site-providers/site-providers.routes.js';
 import { siteScimRoute } from './screens/site-scim/site-scim.routes.js';
+import { siteToolVersionsRoute } from './screens/site-tool-versions/site-tool-versions.routes.js';
 import { siteUsersRoute } from './screens/site-users/site-users.routes.js';
 import { stateVersionsRoute } from './screens/state-versions/state-versions.routes.js';
 import { reservedKeysRoute, tagsRoute } from './screens/tags/tags.routes.js';
@@ -136,6 +138,9 @@ export const routeTree = rootRoute.addChildren([
   siteOrganizationsRoute,
   siteProvidersRoute,
   siteScimRoute,
+  siteExecutorsRoute,
+  sitePoolRoute,
+  siteToolVersionsRoute,
   siteAuditTrailRoute,
   organizationScreens,
 ]);

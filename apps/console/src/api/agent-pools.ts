@@ -9,11 +9,17 @@ import { useChange } from './use-change.js';
 export type AgentPool = ApiResource<'AgentPool'>;
 export type PoolAgent = ApiResource<'Agent'>;
 
+/** The plan or the apply of a run that an executor works on. */
+export type ExecutorWork = ApiResource<'RunLease'>;
+
 export const nameAgent = ({ id, attributes }: PoolAgent): string => attributes.name ?? id;
 
 const SUGGESTIONS = 50;
 /** Pings of agents are no events, so the live stream has no messages about them. */
 const REFRESH_MS = 10_000;
+
+/** The largest page of the API. */
+const MAX_LEASES = 100;
 
 const TYPE = 'agent-pools';
 const POOLS = '/api/v2/organizations/{organization}/agent-pools';
@@ -52,6 +58,17 @@ export const agentsQuery = (organization: string, id: string) =>
     },
     { refetchInterval: REFRESH_MS },
   );
+
+/** What the executors of a pool work on, as far as the person may read it. */
+export const poolLeasesQuery = (organization: string, id: string) =>
+  queryOptions({
+    queryKey: [...poolsKey(organization), 'leases', id],
+    queryFn: ({ signal }) => {
+      const params = { path: { pool: id }, query: { 'page[size]': MAX_LEASES } };
+      return readData(api.GET('/api/v2/agent-pools/{pool}/run-leases', { params, signal }));
+    },
+    refetchInterval: ({ state }) => (state.status === 'error' ? false : REFRESH_MS),
+  });
 
 type PoolAttributes = RequestResource<'createAgentPool'>['attributes'];
 

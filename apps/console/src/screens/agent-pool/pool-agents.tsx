@@ -1,7 +1,8 @@
 import { Badge, Code, Text } from '@mantine/core';
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { agentsQuery, nameAgent, type PoolAgent } from '../../api/agent-pools.js';
+import { agentsQuery, nameAgent, poolLeasesQuery, type PoolAgent, type ExecutorWork } from '../../api/agent-pools.js';
 import { Card } from '../../components/card.js';
 import { DataTable, type DataColumn } from '../../components/data-table.js';
 import { lazyComponent } from '../../components/lazy-component.js';
@@ -21,12 +22,41 @@ const STATES: Readonly<Record<AgentState, { readonly label: string; readonly col
   exited: { label: 'Exited', color: 'gray' },
 };
 
-const COLUMNS: readonly DataColumn<PoolAgent>[] = [
+const PHASES = { plan: 'Plan', apply: 'Apply' } as const;
+const ACCEPTED = { plan: 'plans', apply: 'applies' } as const;
+
+const Work = ({ leases }: { readonly leases: readonly ExecutorWork[] }) =>
+  leases.length === 0
+    ? '–'
+    : leases.map(({ id, attributes }) => (
+        <div key={id}>
+          {PHASES[attributes.phase]} of{' '}
+          <Link
+            to="/$organization/workspaces/$workspace/runs/$run"
+            params={{ organization: attributes['organization-name'], workspace: attributes['workspace-name'], run: id }}
+          >
+            {attributes['workspace-name']}
+          </Link>
+        </div>
+      ));
+
+const describeCapacity = ({ attributes: { capacity, phases } }: PoolAgent): string =>
+  capacity === null || phases === null
+    ? '–'
+    : `${capacity.toLocaleString()}, ${phases.map((phase) => ACCEPTED[phase]).join(' and ')}`;
+
+const listColumns = (leases: readonly ExecutorWork[]): readonly DataColumn<PoolAgent>[] => [
   { header: 'Name', cell: nameAgent },
   {
     header: 'Status',
     cell: ({ attributes }) => <Badge color={STATES[attributes.status].color}>{STATES[attributes.status].label}</Badge>,
   },
+  {
+    header: 'Works on',
+    cell: ({ id }) => <Work leases={leases.filter(({ relationships }) => relationships.agent.data.id === id)} />,
+  },
+  { header: 'Capacity', isWide: true, cell: describeCapacity },
+  { header: 'Version', isWide: true, cell: ({ attributes }) => attributes.version ?? '–' },
   {
     header: 'Last seen',
     cell: ({ attributes }) =>
@@ -50,6 +80,7 @@ const explainAgentRefusal = ({ attributes: { status } }: PoolAgent, refusal: str
 export const PoolAgents = (props: PoolProps) => {
   const { organization, pool } = props;
   const query = useInfiniteQuery(agentsQuery(organization, pool.id));
+  const { data: leases = [] } = useQuery(poolLeasesQuery(organization, pool.id));
   const [removed, setRemoved] = useState<PoolAgent | null>(null);
   const refusal = explainPoolRefusal(props);
   return (
@@ -65,7 +96,7 @@ export const PoolAgents = (props: PoolProps) => {
           <DataTable
             label="Agents"
             rows={agents}
-            columns={COLUMNS}
+            columns={listColumns(leases)}
             isInCard
             actions={(agent) => ({
               name: nameAgent(agent),

@@ -4,12 +4,20 @@ import { CodeBlock } from '../../components/copy.js';
 import { OwnerTokensCard } from '../tokens/owner-tokens-card.js';
 import { explainPoolRefusal, type PoolProps } from './pool-rights.js';
 
-/** The first request of an executor: the runs that wait for its pool. */
+/** Starts the executor of Cadastre. The last lines are the first request of another one. */
 const StartCommand = ({ pool, secret }: { readonly pool: string; readonly secret: string }) => (
   <Stack gap="xs">
     <Text size="sm">
-      Start your agent or executor with these variables. The last line lists the runs that wait for it.
+      Start an executor on a machine that has the programs of Cadastre, with the token in its environment:
     </Text>
+    <CodeBlock
+      label="the command of the executor"
+      code={[
+        `export CADASTRE_EXECUTOR_TOKEN=${secret}`,
+        `cadastre executor --server ${window.location.origin} --work /var/lib/cadastre-executor`,
+      ].join('\n')}
+    />
+    <Text size="sm">If you have written an executor, these lines list the runs that wait for it:</Text>
     <CodeBlock
       label="the start commands"
       code={[

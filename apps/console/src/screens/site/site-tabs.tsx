@@ -5,6 +5,8 @@ const TABS = [
   { label: 'Status', to: '/~site' },
   { label: 'Users', to: '/~site/users' },
   { label: 'Organizations', to: '/~site/organizations' },
+  { label: 'Executors', to: '/~site/executors' },
+  { label: 'Tool versions', to: '/~site/tool-versions' },
   { label: 'Identity providers', to: '/~site/identity-providers' },
   { label: 'SCIM', to: '/~site/scim' },
   { label: 'Audit trail', to: '/~site/audit-trail' },
