@@ -191,6 +191,22 @@ describe('a form', () => {
     await dialog.waitFor({ state: 'detached' });
   });
 
+  it('of a token asks too, and nothing after the token was created', async () => {
+    const page = await open('/app/~account/tokens');
+    const dialog = page.getByRole('dialog', { name: 'New token' });
+    const prompt = page.getByRole('dialog', { name: 'Leave without saving?' });
+    await page.getByRole('button', { name: 'New token' }).click();
+    await dialog.getByLabel('Description').fill('laptop');
+    await page.keyboard.press('Escape');
+    await prompt.getByRole('button', { name: 'Stay' }).click();
+    expect(await dialog.getByLabel('Description').inputValue()).toBe('laptop');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByRole('button', { name: 'I have copied it' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.goBack();
+    expect(await prompt.count()).toBe(0);
+  });
+
   it('asks nothing after it was saved', async () => {
     const page = await open('/app/acme/teams');
     await page.getByRole('button', { name: 'New team' }).click();

@@ -1,9 +1,23 @@
 import { Modal, type ModalProps } from '@mantine/core';
 import { useIsMutating, useQueryClient } from '@tanstack/react-query';
 import { isSignInDemanded } from '../api/session.js';
-import { useState } from 'react';
+import { createContext, use, useEffect, useRef, useState, type RefObject } from 'react';
 import { useFocusReturn } from './focus-return.js';
-import { useUnsavedPrompt } from './unsaved.js';
+import { promptToLeave, useUnsavedGuard, useUnsavedPrompt } from './unsaved.js';
+
+/** Whether a form in the dialog has something that is not saved. */
+const UnsavedContext = createContext<RefObject<boolean> | null>(null);
+
+/** Asks before the dialog around a form closes, or another screen replaces it. The form's own buttons close it at once. */
+export const useDialogGuard = (isUnsaved: boolean): void => {
+  const unsaved = use(UnsavedContext);
+  useUnsavedGuard(isUnsaved);
+  useEffect(() => {
+    if (unsaved === null) return undefined;
+    unsaved.current = isUnsaved;
+    return () => void (unsaved.current = false);
+  }, [unsaved, isUnsaved]);
+};
 
 type DialogProps = Omit<ModalProps, 'opened'> & {
   /** Only its own buttons close it, because what it shows, or is about to show, cannot be shown again. */
@@ -11,16 +25,19 @@ type DialogProps = Omit<ModalProps, 'opened'> & {
 };
 
 /** A dialog that is open while it is on the screen. It stays until a change is answered, because it shows the refusal. */
-export const Dialog = ({ isLocked = false, onClose, ...props }: DialogProps) => {
+export const Dialog = ({ isLocked = false, onClose, children, ...props }: DialogProps) => {
   useFocusReturn();
   const queries = useQueryClient();
+  const unsaved = useRef(false);
   const isChanging = useIsMutating() > 0;
   // A prompt above this dialog gets the Escape key first.
   const [hasOlderPrompt] = useState(useUnsavedPrompt() !== null);
   const isCovered = useUnsavedPrompt() !== null && !hasOlderPrompt;
   const close = () => {
     // A key can arrive before the screen shows that the change is on its way.
-    if (queries.isMutating() === 0 && !isSignInDemanded()) onClose();
+    if (queries.isMutating() > 0 || isSignInDemanded()) return;
+    if (unsaved.current) promptToLeave(onClose);
+    else onClose();
   };
   return (
     <Modal
@@ -31,6 +48,8 @@ export const Dialog = ({ isLocked = false, onClose, ...props }: DialogProps) => 
       withCloseButton={!isLocked && !isChanging}
       onClose={close}
       {...props}
-    />
+    >
+      <UnsavedContext value={unsaved}>{children}</UnsavedContext>
+    </Modal>
   );
 };

@@ -1,9 +1,8 @@
 import { Stack } from '@mantine/core';
 import type { ReactNode, SyntheticEvent } from 'react';
-import { Dialog } from './dialog.js';
+import { Dialog, useDialogGuard } from './dialog.js';
 import { DialogActions, type DialogActionsProps } from './dialog-actions.js';
 import { FormProblems } from './problems.js';
-import { promptToLeave, useUnsavedGuard } from './unsaved.js';
 
 type DialogFormProps = Omit<DialogActionsProps, 'isPending' | 'onAction'> & {
   /** What the person reads before the fields. */
@@ -20,8 +19,12 @@ type DialogFormProps = Omit<DialogActionsProps, 'isPending' | 'onAction'> & {
   readonly onSubmit: () => void;
 };
 
-/** The fields of one change, in a dialog. The Enter key and the button `action` send it. */
+/**
+ * The fields of one change, in a dialog. The Enter key and the button `action` send it. Only the button `Cancel` closes the dialog
+ * without a prompt if something is entered.
+ */
 export const DialogForm = ({ intro, form, children, onSubmit, ...actions }: DialogFormProps) => {
+  useDialogGuard(form.isUnsaved ?? false);
   const submit = (event: SyntheticEvent) => {
     event.preventDefault();
     onSubmit();
@@ -40,14 +43,9 @@ export const DialogForm = ({ intro, form, children, onSubmit, ...actions }: Dial
 
 export type FormDialogProps = DialogFormProps & { readonly title: string; readonly size?: 'lg' };
 
-/** A dialog with the fields of one change. Only its button `Cancel` closes it without a prompt if something is entered. */
-export const FormDialog = ({ title, size, ...form }: FormDialogProps) => {
-  const { isUnsaved = false } = form.form;
-  useUnsavedGuard(isUnsaved);
-  const close = () => (isUnsaved ? promptToLeave(form.onClose) : form.onClose());
-  return (
-    <Dialog onClose={close} title={title} {...(size ? { size } : {})}>
-      <DialogForm {...form} />
-    </Dialog>
-  );
-};
+/** A dialog with the fields of one change. */
+export const FormDialog = ({ title, size, ...form }: FormDialogProps) => (
+  <Dialog onClose={form.onClose} title={title} {...(size ? { size } : {})}>
+    <DialogForm {...form} />
+  </Dialog>
+);
