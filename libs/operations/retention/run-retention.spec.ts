@@ -129,17 +129,15 @@ describe('a data retention policy of 30 days', () => {
     const [stored, moving] = [await makeFailedRun(workspace), await makeFailedRun(workspace)];
     clock.pass({ days: 31 });
     const put = server.runtime.blobs.put.bind(server.runtime.blobs);
-    let isFirst = true;
+    const deleted: number[] = [];
     server.runtime.blobs.put = async (key, content) => {
-      if (isFirst) {
-        isFirst = false;
-        expect(await deleteOldData()).toBe(2);
-        await waitForFollowers(server.store, 'run_file_sweeper');
-      }
+      deleted.push(await deleteOldData());
+      await waitForFollowers(server.store, 'run_file_sweeper');
       await put(key, content);
     };
     await moveLogs();
     server.runtime.blobs.put = put;
+    expect(deleted[0]).toBe(2);
     for (const run of [stored, moving]) expect([await countChunks(run), await listFiles(run)]).toEqual([0, []]);
   });
 
