@@ -12,6 +12,13 @@ export const hasIacTools: readonly string[] = ['terraform', 'tofu'].filter(
     spawnSync(program, ['version'], { env: { PATH: process.env['PATH'] ?? '', HOME: tmpdir() } }).status === 0,
 );
 
+/** Returns the version of a client on this machine. */
+export const readToolVersion = (program: string): string => {
+  const env = { PATH: process.env['PATH'] ?? '', HOME: tmpdir() };
+  const { stdout } = spawnSync(program, ['version', '-json'], { env, encoding: 'utf8' });
+  return (JSON.parse(stdout) as { readonly terraform_version: string }).terraform_version;
+};
+
 const ESCAPE = String.fromCodePoint(27);
 
 export type CommandOutput = { readonly code: number | null; readonly output: string };
@@ -26,6 +33,8 @@ type WorkingDirectory = {
   endInput(): void;
   /** Ends the program at once. */
   kill(): void;
+  /** Sends what Ctrl-C sends. */
+  interrupt(): void;
   readonly end: Promise<CommandOutput>;
 };
 
@@ -108,6 +117,7 @@ export const createCliUser = async ({ program, host, token, caFile }: PersonOpti
       type: (line) => void child.stdin.write(`${line}\n`),
       endInput: () => void child.stdin.end(),
       kill: () => void child.kill('SIGKILL'),
+      interrupt: () => void child.kill('SIGINT'),
       end,
     };
   };

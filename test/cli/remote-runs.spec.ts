@@ -1,12 +1,11 @@
-import { readFile, rm, stat } from 'node:fs/promises';
-import http, { type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createTestExecutor, type TestExecutor } from '../support/test-executor.js';
+import type { TestExecutor } from '../support/test-executor.js';
 import { waitUntil } from '../support/product.js';
-import { expectStatus, makeAgentToken, makeOrganization, makeSitePool, makeWorkspace } from '../support/seeds.js';
+import { expectStatus } from '../support/seeds.js';
 import { flat, hasIacTools, type CliUser } from './iac.js';
+import { createSiteExecutor, Gate, hasFile, openRemoteOrganization, type RemoteOrganization } from './remote-site.js';
 import { openSite, type CliSite } from './site.js';
 
 // A person plans and applies in remote workspaces, and a process of the product executes the runs.
@@ -16,16 +15,10 @@ const LONG = 180_000;
 let site: CliSite;
 let executor: TestExecutor;
 
-const createExecutor = async (): Promise<TestExecutor> => {
-  const token = await makeAgentToken(site.api, await makeSitePool(site.api, 'executors'));
-  const caFile = join(site.product.dataFolder, 'tls/ca.pem');
-  return createTestExecutor({ url: site.product.url, caFile, token }, { CADASTRE_EXECUTOR_CAPACITY: '4' });
-};
-
 beforeAll(async () => {
   if (hasIacTools.length === 0) return;
   site = await openSite();
-  executor = await createExecutor();
+  executor = await createSiteExecutor(site);
   await executor.start();
 }, LONG);
 
@@ -56,102 +49,22 @@ const CONFIGURATION = `
 
 const ADDED = 'Apply complete! Resources: 1 added, 0 changed, 0 destroyed.';
 
-const EMPTY_STATE = JSON.stringify({
-  version: 4,
-  terraform_version: '1.0.0',
-  serial: 1,
-  lineage: 'x',
-  outputs: {},
-  resources: [],
-});
-
-/** A server that answers when the test says so. Terraform waits for it as for the state of another workspace. */
-class Gate {
-  private readonly server: Server;
-  private readonly waiting: ServerResponse[] = [];
-  private isOpen = false;
-
-  constructor() {
-    this.server = http.createServer((_, response) => {
-      if (this.isOpen) response.end(EMPTY_STATE);
-      else this.waiting.push(response);
-    });
-  }
-
-  async listen(): Promise<string> {
-    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/state`;
-  }
-
-  /** Resolves when this number of programs waits. */
-  waitFor(number: number): Promise<void> {
-    return waitUntil(() => this.waiting.length >= number, `${number} programs wait at the gate`);
-  }
-
-  open(): void {
-    this.isOpen = true;
-    for (const response of this.waiting) response.end(EMPTY_STATE);
-  }
-
-  close(): void {
-    this.server.close();
-    this.server.closeAllConnections();
-  }
-}
-
-const hasFile = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
-
 for (const program of hasIacTools) {
   describe(`a remote run with ${program}`, () => {
-    const organization = `runs-of-${program}`;
+    let remote: RemoteOrganization;
     let person: CliUser;
-    let version: string;
 
     beforeAll(async () => {
-      await makeOrganization(site.api, organization);
-      person = await site.person(program);
-      const output = await person.run(person.home, 'version', '-json');
-      version = (JSON.parse(output) as { readonly terraform_version: string }).terraform_version;
+      remote = await openRemoteOrganization(site, program, `runs-of-${program}`);
+      ({ person } = remote);
     }, LONG);
 
     afterAll(() => person?.leave());
 
-    const setEnvironment = async (workspace: string, key: string, value: string): Promise<void> => {
-      const data = { type: 'vars', attributes: { key, value, category: 'env' } };
-      expectStatus(await site.api.post(`/api/v2/workspaces/${workspace}/vars`, { data }), 201);
-    };
-
-    /** Creates a workspace. Resolves to its id, and a folder whose configuration is connected to it. */
-    const prepare = async (name: string, configuration: string, attributes: object = {}) => {
-      const settings = { 'execution-mode': 'remote', 'terraform-version': version, ...attributes };
-      const id = await makeWorkspace(site.api, organization, name, settings);
-      if (program === 'tofu') await setEnvironment(id, 'CADASTRE_IAC_TOOL', 'tofu');
-      const folder = await person.folder(site.cloud(organization, `name = "${name}"`) + configuration);
-      await person.run(folder, 'init', '-input=false');
-      return { id, folder };
-    };
-
-    const getState = async (
-      workspace: string,
-    ): Promise<{ readonly resources: readonly { readonly name: string }[] }> => {
-      const version = await site.api.get(`/api/v2/workspaces/${workspace}/current-state-version`);
-      const { id } = expectStatus(version, 200).body.data;
-      return JSON.parse(expectStatus(await site.api.get(`/api/v2/state-versions/${id}/download`), 200).text);
-    };
-
-    const getLastRun = async (workspace: string) => {
-      const { data } = expectStatus(await site.api.get(`/api/v2/workspaces/${workspace}/runs`), 200).body;
-      return data[0];
-    };
-
     it(
       'shows the plan without its secrets in the terminal of the person',
       async () => {
-        const { folder } = await prepare('plan', CONFIGURATION);
+        const { folder } = await remote.prepare('plan', CONFIGURATION);
         const text = flat(await person.run(folder, 'plan', '-input=false', '-var=greeting=hi'));
         expect(text).toContain('terraform_data.first will be created');
         expect(text).toContain('+ open = "hi"');
@@ -166,7 +79,7 @@ for (const program of hasIacTools) {
     it(
       'is applied when the person confirms it, and the next one sees its state',
       async () => {
-        const { folder, id } = await prepare('confirmed', CONFIGURATION);
+        const { folder, id } = await remote.prepare('confirmed', CONFIGURATION);
         const command = person.startInteractively(folder, 'apply');
         await command.waitForOutput('Enter a value:');
         command.type('yes');
@@ -177,12 +90,12 @@ for (const program of hasIacTools) {
         expect(text).toContain(ADDED);
         expect(text).toContain('what = "hello"');
         expect(text).not.toContain('hush-hush');
-        expect((await getState(id)).resources.map(({ name }) => name)).toEqual(['first']);
-        expect((await getLastRun(id)).attributes.status).toBe('applied');
+        expect((await remote.getState(id)).resources.map(({ name }) => name)).toEqual(['first']);
+        expect((await remote.getLastRun(id)).attributes.status).toBe('applied');
         expect(flat(await person.run(folder, 'plan', '-input=false'))).toContain('No changes.');
         const destroyed = flat(await person.run(folder, 'destroy', '-input=false', '-auto-approve'));
         expect(destroyed).toContain('1 destroyed');
-        expect((await getState(id)).resources).toEqual([]);
+        expect((await remote.getState(id)).resources).toEqual([]);
       },
       LONG,
     );
@@ -190,12 +103,12 @@ for (const program of hasIacTools) {
     it(
       'changes nothing when the person discards it',
       async () => {
-        const { folder, id } = await prepare('discarded', CONFIGURATION);
+        const { folder, id } = await remote.prepare('discarded', CONFIGURATION);
         const command = person.startInteractively(folder, 'apply');
         await command.waitForOutput('Enter a value:');
         command.type('no');
         expect((await command.end).code).toBe(1);
-        expect((await getLastRun(id)).attributes.status).toBe('discarded');
+        expect((await remote.getLastRun(id)).attributes.status).toBe('discarded');
       },
       LONG,
     );
@@ -203,7 +116,7 @@ for (const program of hasIacTools) {
     it(
       'gets variables in both forms and the environment of the workspace, and masks secrets of commands',
       async () => {
-        const { folder, id } = await prepare(
+        const { folder, id } = await remote.prepare(
           'variables',
           `
           variable "list" { type = list(string) }
@@ -240,14 +153,14 @@ for (const program of hasIacTools) {
     it(
       'fails with the error of its plan',
       async () => {
-        const { folder, id } = await prepare(
+        const { folder, id } = await remote.prepare(
           'failing-plan',
           'resource "terraform_data" "first" { input = file("missing.txt") }',
         );
         const { code, output } = await person.attempt(folder, 'plan', '-input=false');
         expect(code).toBe(1);
         expect(flat(output)).toContain('Invalid value for "path" parameter');
-        expect((await getLastRun(id)).attributes.status).toBe('errored');
+        expect((await remote.getLastRun(id)).attributes.status).toBe('errored');
       },
       LONG,
     );
@@ -255,7 +168,7 @@ for (const program of hasIacTools) {
     it(
       'names the folder that is missing in its configuration',
       async () => {
-        const { folder } = await prepare('misplaced', CONFIGURATION, { 'working-directory': 'live' });
+        const { folder } = await remote.prepare('misplaced', CONFIGURATION, { 'working-directory': 'live' });
         const { code, output } = await person.attempt(folder, 'plan', '-input=false');
         expect(code).toBe(1);
         expect(flat(output)).toContain('"live" of the workspace is not a folder of the uploaded configuration');
@@ -266,7 +179,7 @@ for (const program of hasIacTools) {
     it(
       'keeps the state of an apply that fails',
       async () => {
-        const { folder, id } = await prepare(
+        const { folder, id } = await remote.prepare(
           'failing-apply',
           `
           resource "terraform_data" "first" {}
@@ -279,8 +192,8 @@ for (const program of hasIacTools) {
         const { code, output } = await person.attempt(folder, 'apply', '-input=false', '-auto-approve');
         expect(code).toBe(1);
         expect(flat(output)).toContain('it broke');
-        expect((await getState(id)).resources.map(({ name }) => name)).toContain('first');
-        expect((await getLastRun(id)).attributes.status).toBe('errored');
+        expect((await remote.getState(id)).resources.map(({ name }) => name)).toContain('first');
+        expect((await remote.getLastRun(id)).attributes.status).toBe('errored');
       },
       LONG,
     );
@@ -290,7 +203,7 @@ for (const program of hasIacTools) {
       async () => {
         const gate = new Gate();
         const address = await gate.listen();
-        const { folder, id } = await prepare(
+        const { folder, id } = await remote.prepare(
           'canceled',
           `data "terraform_remote_state" "other" {
             backend = "http"
@@ -299,11 +212,11 @@ for (const program of hasIacTools) {
         );
         const command = person.startIn(folder, 'plan', '-input=false');
         await gate.waitFor(1);
-        const run = await getLastRun(id);
+        const run = await remote.getLastRun(id);
         expect(run.attributes.status).toBe('planning');
         expectStatus(await site.api.post(`/api/v2/runs/${run.id}/actions/cancel`, {}), 202);
         expect((await command.end).code).toBe(1);
-        expect((await getLastRun(id)).attributes.status).toBe('canceled');
+        expect((await remote.getLastRun(id)).attributes.status).toBe('canceled');
         gate.close();
       },
       LONG,
@@ -314,7 +227,7 @@ for (const program of hasIacTools) {
       async () => {
         const gate = new Gate();
         const address = await gate.listen();
-        const { folder, id } = await prepare(
+        const { folder, id } = await remote.prepare(
           'killed-plan',
           `data "terraform_remote_state" "other" {
             backend  = "http"
@@ -331,7 +244,7 @@ for (const program of hasIacTools) {
         const { code, output } = await command.end;
         expect({ code, output: code === 0 ? '' : output }).toEqual({ code: 0, output: '' });
         expect(flat(output)).toContain('greeting = "hello"');
-        expect((await getLastRun(id)).attributes.status).toBe('planned_and_finished');
+        expect((await remote.getLastRun(id)).attributes.status).toBe('planned_and_finished');
         gate.close();
       },
       LONG,
@@ -341,7 +254,7 @@ for (const program of hasIacTools) {
       'fails, and its state is stored, after the process that applied it was killed',
       async () => {
         const gate = join(person.home, 'gate');
-        const { folder, id } = await prepare(
+        const { folder, id } = await remote.prepare(
           'killed-apply',
           `
           resource "terraform_data" "first" {}
@@ -358,9 +271,10 @@ for (const program of hasIacTools) {
         await rm(gate);
         expect((await command.end).code).toBe(1);
         // OpenTofu writes its state each 20 s, and terraform after each resource.
-        const names = program === 'terraform' ? (await getState(id)).resources.map(({ name }) => name) : ['first'];
+        const names =
+          program === 'terraform' ? (await remote.getState(id)).resources.map(({ name }) => name) : ['first'];
         expect(names).toContain('first');
-        const { attributes } = await getLastRun(id);
+        const { attributes } = await remote.getLastRun(id);
         expect(attributes.status).toBe('errored');
       },
       LONG,
@@ -375,7 +289,7 @@ for (const program of hasIacTools) {
         const print = (from: number, to: number) =>
           `for n in $(seq ${from} ${to}); do echo "line $n of the apply"; done`;
         const script = `echo applied >> ${count}; ${print(1, 500)}; touch ${barrier}; while [ -e ${barrier} ]; do sleep 0.1; done; ${print(501, 1000)}`;
-        const { folder, id } = await prepare(
+        const { folder, id } = await remote.prepare(
           'killed-server',
           `data "terraform_remote_state" "other" {
             backend  = "http"
@@ -397,12 +311,12 @@ for (const program of hasIacTools) {
         await waitUntil(() => hasFile(barrier), 'the apply waits');
         await restart();
         await rm(barrier);
-        const getStatus = async () => (await getLastRun(id)).attributes.status;
+        const getStatus = async () => (await remote.getLastRun(id)).attributes.status;
         await waitUntil(async () => ['applied', 'errored'].includes(await getStatus()), 'the run has ended');
         expect(await getStatus()).toBe('applied');
         expect(await readFile(count, 'utf8')).toBe('applied\n');
-        expect((await getState(id)).resources.map(({ name }) => name)).toContain('first');
-        const run = await getLastRun(id);
+        expect((await remote.getState(id)).resources.map(({ name }) => name)).toContain('first');
+        const run = await remote.getLastRun(id);
         const apply = await site.api.get(`/api/v2/applies/${run.relationships.apply.data.id}`);
         const { pathname } = new URL(expectStatus(apply, 200).body.data.attributes['log-read-url'] as string);
         const log = expectStatus(await site.api.as(null).get(`${pathname}?limit=1000000`), 200).text;
@@ -418,7 +332,7 @@ for (const program of hasIacTools) {
       'ends before the executor stops',
       async () => {
         const gate = join(person.home, 'gate');
-        const { folder } = await prepare(
+        const { folder } = await remote.prepare(
           'stopping',
           `resource "terraform_data" "first" {
             provisioner "local-exec" { command = "touch ${gate}; while [ -e ${gate} ]; do sleep 0.1; done" }

@@ -64,6 +64,7 @@ const PROGRAMS = {
   'ssh-add': { packages: ['openssh-client'], isInstalled: isOnPath('ssh-add') },
   'ssh-agent': { packages: ['openssh-client'], isInstalled: isOnPath('ssh-agent') },
   'ssh-keygen': { packages: ['openssh-client'], isInstalled: isOnPath('ssh-keygen') },
+  sshd: { packages: ['openssh-server'], isInstalled: () => existsSync('/usr/sbin/sshd') },
   'systemd-analyze': { packages: ['systemd'], isInstalled: isOnPath('systemd-analyze') },
   zip: { packages: ['zip'], isInstalled: isOnPath('zip') },
 } as const satisfies Readonly<Record<string, Program>>;
@@ -86,6 +87,7 @@ const NEEDS: Readonly<Record<string, readonly ProgramName[]>> = {
   'test/support/example-programs.ts': ['go', 'python3'],
   'test/support/foreign-verifiers.ts': ['go'],
   'test/support/gitea.ts': ['gcc', 'git', 'go'],
+  'test/support/git-over-ssh.ts': ['git', 'ssh-keygen', 'sshd'],
   'test/support/java.ts': ['java', 'mvn'],
   'test/support/jest/watchdog.ts': ['ps'],
   'test/support/kafka/index.ts': isInContainers() ? [] : ['java', 'mvn'],
