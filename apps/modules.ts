@@ -13,6 +13,7 @@ import {
   createLeafPruningJob,
   createTrailCheckpointJob,
   createTrailWitnessJob,
+  createWitnessGuard,
 } from '#activity/audit-trail-log';
 import { auditTrailArchiveDefinition, createAuditArchiveJob } from '#activity/audit-trail-archive';
 import { backupDefinition, createDeferredDeletionsJob, DeferringBlobs } from '#operations/backup';
@@ -230,6 +231,15 @@ const createWitnessJobs = (
     ? []
     : [createTrailWitnessJob({ database: store.database, blobs, logger }, trailWitnessesFile)];
 
+/** Returns what knows checkpoints of the logs that the database may have lost in a restore. */
+const createHistoryGuards = (
+  { store, blobs, logger }: ScheduledJobDependencies,
+  { trailWitnessesFile }: JobSettings,
+) =>
+  trailWitnessesFile === null
+    ? []
+    : [createWitnessGuard({ database: store.database, blobs, logger }, trailWitnessesFile)];
+
 /** Returns the jobs that depend on time. */
 export const createScheduledJobs = (
   dependencies: ScheduledJobDependencies,
@@ -244,7 +254,7 @@ export const createScheduledJobs = (
     createPruningJob(store.database, clock),
     createLogStartsJob(store, ids),
     createMissingLeavesJob(store, createLeafRecorder()),
-    createTrailCheckpointJob(dependencies, settings),
+    createTrailCheckpointJob({ ...dependencies, guards: createHistoryGuards(dependencies, settings) }, settings),
     createLeafPruningJob(store.database),
     ...createArchiveJobs(dependencies, settings),
     ...createWitnessJobs(dependencies, settings),

@@ -5,6 +5,7 @@ import type { Database } from '#platform/postgres';
 import { runJobOnce } from './scheduled-jobs.js';
 import type { TestServer } from './server.js';
 import { createTrailCheckpointJob } from '../../libs/activity/audit-trail-log/checkpoints/checkpoints.job.js';
+import type { HistoryGuard } from '../../libs/activity/audit-trail-log/checkpoints/history-guards.js';
 import {
   findNewestCheckpoint,
   listVerifierKeys,
@@ -32,8 +33,8 @@ export const tamper = async (database: Database, statement: Sql): Promise<void> 
 };
 
 /** Returns a function that runs the job which signs checkpoints, as a projector that has just started. */
-export const createTestSigning = ({ runtime }: TestServer) => {
-  const job = createTrailCheckpointJob(runtime, runtime.settings);
+export const createTestSigning = ({ runtime }: TestServer, guards: readonly HistoryGuard[] = []) => {
+  const job = createTrailCheckpointJob({ ...runtime, guards }, runtime.settings);
   return () => runJobOnce(job);
 };
 

@@ -13,4 +13,4 @@ export { selectNewestCheckpoint } from './serving/trail-logs.queries.js';
 export { SITE_LOG } from './tiles/hashes.js';
 export { verifyTrailLogs, type LogDifference } from './verification/trail-log.verifier.js';
 export { TrailLogReader } from './serving/trail-log.reader.js';
-export { createTrailWitnessJob } from './witnesses/witnesses.job.js';
+export { createTrailWitnessJob, createWitnessGuard } from './witnesses/witnesses.job.js';

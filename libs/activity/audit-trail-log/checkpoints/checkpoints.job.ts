@@ -11,6 +11,7 @@ import { DerivedKeys } from '../keys/derived-keys.service.js';
 import type { SigningKeys } from '../keys/signing-keys.port.js';
 import { TransitKeys } from '../keys/transit-keys.service.js';
 import { checkpointMetrics } from './checkpoints.metrics.js';
+import { HistoryGuards, type HistoryGuard } from './history-guards.js';
 import { LogSigner } from './log-signer.service.js';
 import { PublishedCheckpoints } from './published-checkpoints.files.js';
 import {
@@ -39,6 +40,8 @@ type CheckpointJobDependencies = {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly encryptionKeys: EncryptionKeys;
+  /** Are asked before the first round that signs. */
+  readonly guards?: readonly HistoryGuard[];
 };
 
 type CheckpointJobSettings = Pick<Settings, 'publicUrl' | 'transit' | 'trailSigningKey'>;
@@ -48,7 +51,7 @@ type CheckpointJobSettings = Pick<Settings, 'publicUrl' | 'transit' | 'trailSign
  * and does not make the job fail: it would then pause, and delay the checkpoints of all logs.
  */
 export const createTrailCheckpointJob = (
-  { store, blobs, clock, ids, logger, encryptionKeys }: CheckpointJobDependencies,
+  { store, blobs, clock, ids, logger, encryptionKeys, guards = [] }: CheckpointJobDependencies,
   { publicUrl, transit, trailSigningKey }: CheckpointJobSettings,
 ): ScheduledJob => {
   const { database } = store;
@@ -57,16 +60,16 @@ export const createTrailCheckpointJob = (
     transit && trailSigningKey !== null
       ? new TransitKeys(new TransitSigningKey(transit, trailSigningKey), derived, clock)
       : derived;
-  const published = new PublishedCheckpoints(blobs);
-  const signer = new LogSigner({ store, published, publicUrl, clock, ids, logger });
+  const signer = new LogSigner({ store, published: new PublishedCheckpoints(blobs), publicUrl, clock, ids, logger });
+  const history = new HistoryGuards(guards, clock, logger);
   const report = createReport(logger);
-  let announced: string | null = null;
-  let siteSignedAt = 0;
+  let [announced, siteSignedAt]: [string | null, number] = [null, 0];
   return {
     name: 'trail_checkpoints',
     everyMs: EVERY_MS,
     run: async (round) => {
       await reportOldest(database, clock);
+      if (!(await history.pass())) return;
       const newest = await signingKeys.findNewest();
       if (newest !== null && newest !== announced) await markLogsWithoutKey(database, newest);
       announced = newest;

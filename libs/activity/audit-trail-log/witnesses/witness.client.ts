@@ -32,17 +32,16 @@ export const requestCosignature = async (
   return { lines: selectCosignature(note, text, witness) };
 };
 
-/** Returns the note with the checkpoint that a witness cosigned last. Throws an error if the witness does not serve it. */
+/** Returns the note with the checkpoint that a witness cosigned last; null if the witness does not serve it. */
 export const fetchCosignedCheckpoint = async (
   send: OutboundFetch,
   { name, url }: Witness & { readonly url: string },
   origin: string,
-): Promise<string> => {
+): Promise<string | null> => {
   const response = await send(`${url}/${hash('sha256', origin, 'hex')}/checkpoint`);
   if (response.status === 200) return response.text();
-  throw new Error(
-    `the witness ${name} refused the checkpoint, and does not show the one that it has cosigned (${response.status})`,
-  );
+  if (response.status === 404) return null;
+  throw new Error(`the witness ${name} answered with ${response.status}`);
 };
 
 const parseSize = (text: string, { name }: Witness): number => {

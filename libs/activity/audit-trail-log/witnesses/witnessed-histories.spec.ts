@@ -15,7 +15,7 @@ import {
   readVerifiedCheckpoint,
   tamper,
 } from '../../../../test/support/trail-signing.js';
-import { createTrailWitnessJob } from './witnesses.job.js';
+import { createTrailWitnessJob, createWitnessGuard } from './witnesses.job.js';
 
 const clock = new FixedClock();
 let server: TestServer;
@@ -200,5 +200,77 @@ describe('a witness that shows a checkpoint which the log does not continue', ()
     const suffix = new RegExp(`/${n}-[0-9a-f]{8}$`);
     expect(await readSiteOrigin()).toMatch(suffix);
     expect((await readVerifiedCheckpoint(server.database, 'org-seen')).origin).toMatch(suffix);
+  });
+});
+
+describe('a projector that starts after the database and the file store were restored', () => {
+  const startSigning = () =>
+    createTestSigning(server, [
+      createWitnessGuard(
+        { ...server.runtime, database: server.database },
+        join(server.runtime.settings.dataFolder, 'policy'),
+      ),
+    ]);
+  const readOrigin = async () => (await readVerifiedCheckpoint(server.database, 'org-seen')).origin;
+
+  /** Restores the log of the site and of the organization, with the files of both. */
+  const restoreAll = async (restored: number, siteSize: number): Promise<void> => {
+    await restoreTo(siteSize);
+    await tamper(
+      server.database,
+      sql`delete from audit_trail.leaves where organization = 'org-seen' and index >= ${restored}`,
+    );
+    await tamper(
+      server.database,
+      sql`delete from audit_trail.signed_checkpoints where organization = 'org-seen' and size > ${restored}`,
+    );
+    for (const log of ['site', 'org-seen']) {
+      const row = await server.database.row<{ note: string }>(sql`
+        select note from audit_trail.signed_checkpoints where organization = ${log} order by position desc limit 1`);
+      await server.runtime.blobs.delete(`trail-checkpoints/${log}`);
+      await server.runtime.blobs.put(`trail-checkpoints/${log}`, Buffer.from(row?.note ?? ''));
+    }
+    size = restored;
+  };
+  const countSiteLeaves = async () =>
+    (await server.database.row<{ count: number }>(sql`select count(*)::int as count from audit_trail.site_leaves`))
+      ?.count ?? 0;
+
+  it('asks the witness before it signs, so that no second history has the same origin', async () => {
+    await createCosigning(`witness one ${witness.verifierKey} ${witness.url}\nquorum one\n`);
+    const [restored, siteSize] = [size, await countSiteLeaves()];
+    for (let count = 0; count < 2; count += 1) await grow();
+    const origin = await readOrigin();
+    witness.checkpoint = await readNote();
+    await restoreAll(restored, siteSize);
+    await insertTestLeaves(server.database, 'org-seen', [size, size + 2], 'another history');
+    sign = startSigning();
+    await sign();
+    await sign();
+    const signed = await server.database.rows<{ size: number }>(sql`
+      select size from audit_trail.signed_checkpoints
+       where organization = 'org-seen' and origin = ${origin} and size > ${restored}`);
+    expect(signed).toEqual([]);
+    expect(await readOrigin()).not.toBe(origin);
+  });
+
+  it('signs under the same origin if the witness shows what the log continues, or nothing', async () => {
+    await signAll();
+    for (const checkpoint of [null, await readNote()]) {
+      witness.checkpoint = checkpoint;
+      const origin = await readOrigin();
+      sign = startSigning();
+      await insertTestLeaves(server.database, 'org-seen', [size + 2, size + 3]);
+      size += 1;
+      expect(await sign()).toBe(1);
+      expect(await readOrigin()).toBe(origin);
+    }
+  });
+
+  it('signs in the third round if no witness answers', async () => {
+    await createCosigning(`witness one ${slow.verifierKey} http://127.0.0.1:1\nquorum one\n`);
+    sign = startSigning();
+    await insertTestLeaves(server.database, 'org-seen', [size + 2, size + 3]);
+    expect([await sign(), await sign(), await sign()]).toEqual([0, 0, 1]);
   });
 });

@@ -1,11 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { Logger } from '#platform/kernel';
 import {
-  computeRoot,
   formatVerifierKey,
-  openCheckpoint,
   openNote,
-  parseVerifierKey,
   parseWitnessPolicy,
   proveConsistency,
   type Witness,
@@ -13,48 +9,56 @@ import {
 } from '#packages/trail-verifier';
 import { StartupError } from '#platform/host';
 import { createOutboundFetch, type OutboundFetch } from '#platform/outbound';
-import type { Database, ScheduledJob } from '#platform/postgres';
-import type { BlobStore } from '#storage/blob-store';
+import type { ScheduledJob } from '#platform/postgres';
 import { lockUnsignedLogs } from '../checkpoints/unsigned-logs.queries.js';
-import { PublishedCheckpoints } from '../checkpoints/published-checkpoints.files.js';
+import type { HistoryGuard } from '../checkpoints/history-guards.js';
 import { checkpointMetrics } from '../checkpoints/checkpoints.metrics.js';
-import { listVerifierKeys } from '../serving/trail-logs.queries.js';
 import { SITE_LOG } from '../tiles/hashes.js';
 import { computeWithTiles } from '../tiles/tiles.reader.js';
-import { listSignedLogs } from '../verification/trail-logs.queries.js';
 import {
   findSiteCheckpointToCosign,
   listCosignedSizes,
-  markAllLogs,
   storeCosignature,
   storeCosignedSize,
   type SiteCheckpoint,
 } from './witness-states.queries.js';
-import { fetchCosignedCheckpoint, MAX_ANSWER_BYTES, requestCosignature } from './witness.client.js';
+import { MAX_ANSWER_BYTES, requestCosignature } from './witness.client.js';
+import { WitnessedHistory, type ReachableWitness, type WitnessJobDependencies } from './witnessed-history.js';
 
 const EVERY_MS = 10_000;
 /** A witness that has lost its state answers with another size at most once in a row. */
 const ATTEMPTS = 3;
-
-type ReachableWitness = Witness & { readonly url: string };
-
-type WitnessJobDependencies = {
-  readonly database: Database;
-  readonly blobs: BlobStore;
-  readonly logger: Logger;
-};
 
 /**
  * Creates the job that lets witnesses cosign the newest checkpoint of the log of the site. It is another job than the one
  * that signs, so that a witness which does not answer delays nothing.
  */
 export const createTrailWitnessJob = (dependencies: WitnessJobDependencies, policyFile: string): ScheduledJob => {
-  const policy = readPolicy(policyFile);
-  // Only an administrator of the site chooses the addresses.
-  const send = createOutboundFetch({ privateHosts: null, maxBytes: MAX_ANSWER_BYTES });
-  const round = new WitnessRound(dependencies, policy, send);
+  const round = new WitnessRound(dependencies, readPolicy(policyFile), createWitnessFetch());
   return { name: 'trail_witnesses', everyMs: EVERY_MS, run: ({ done }) => round.run(done) };
 };
+
+/** Creates the guard that asks all witnesses for the checkpoint that they have cosigned, before logs are signed. */
+export const createWitnessGuard = (dependencies: WitnessJobDependencies, policyFile: string): HistoryGuard => {
+  const { witnesses } = readPolicy(policyFile);
+  const history = new WitnessedHistory(dependencies, createWitnessFetch());
+  return {
+    source: 'witnesses',
+    check: async () => {
+      const checkpoint = await findSiteCheckpointToCosign(dependencies.database);
+      if (!checkpoint) return;
+      const reachable = witnesses.flatMap((witness) =>
+        witness.url === null ? [] : [{ ...witness, url: witness.url }],
+      );
+      const compared = await Promise.allSettled(reachable.map((witness) => history.compare(witness, checkpoint)));
+      const failures = compared.flatMap((result) => (result.status === 'rejected' ? [result.reason as Error] : []));
+      if (failures.length > 0) throw new AggregateError(failures, failures.map(({ message }) => message).join('; '));
+    },
+  };
+};
+
+/** Only an administrator of the site chooses the addresses. */
+const createWitnessFetch = (): OutboundFetch => createOutboundFetch({ privateHosts: null, maxBytes: MAX_ANSWER_BYTES });
 
 const readPolicy = (file: string): WitnessPolicy => {
   try {
@@ -65,11 +69,15 @@ const readPolicy = (file: string): WitnessPolicy => {
 };
 
 class WitnessRound {
+  private readonly history: WitnessedHistory;
+
   constructor(
     private readonly dependencies: WitnessJobDependencies,
     private readonly policy: WitnessPolicy,
     private readonly send: OutboundFetch,
-  ) {}
+  ) {
+    this.history = new WitnessedHistory(dependencies, send);
+  }
 
   async run(done: () => void): Promise<void> {
     const { database, logger } = this.dependencies;
@@ -112,49 +120,12 @@ class WitnessRound {
       if (conflict === null || conflict > size || conflict === old) break;
       old = conflict;
     }
-    await this.checkHistory(witness, checkpoint);
-    return null;
-  }
-
-  /**
-   * Gives up all origins if the witness has a checkpoint that this site has signed and its log does not continue: the database
-   * and the file store are then older than what was published. Throws an error if the witness proves nothing, because
-   * anybody can answer with a number.
-   */
-  private async checkHistory(witness: ReachableWitness, { origin, size }: SiteCheckpoint): Promise<void> {
-    const { database } = this.dependencies;
-    const keys = (await listVerifierKeys(database, SITE_LOG)).map(parseVerifierKey);
-    const cosigned = openCheckpoint(
-      await fetchCosignedCheckpoint(this.send, witness, origin),
-      keys.filter(({ name }) => name === origin),
-      `the checkpoint of the witness ${witness.name}`,
+    const shown = await this.history.compare(witness, checkpoint);
+    if (shown === 'another-history') return null;
+    // Anybody can answer with a number, so that a refusal alone proves nothing.
+    throw new Error(
+      `the witness ${witness.name} refuses the checkpoint, and shows ${shown === 'nothing' ? 'none' : 'one that it continues'}`,
     );
-    const isContinued =
-      cosigned.size <= size &&
-      cosigned.root.equals(await computeWithTiles(database, SITE_LOG, (source) => computeRoot(cosigned.size, source)));
-    if (isContinued)
-      throw new Error(`the witness ${witness.name} refuses a checkpoint that continues what it cosigned`);
-    await this.fork(witness, origin, { size, cosigned: cosigned.size });
-  }
-
-  /** Without the checkpoints in the file store, every log continues under another origin. */
-  private async fork(
-    { name }: Witness,
-    origin: string,
-    sizes: { readonly size: number; readonly cosigned: number },
-  ): Promise<void> {
-    const { database, blobs, logger } = this.dependencies;
-    const published = new PublishedCheckpoints(blobs);
-    // Another round has begun it, and the log of the site is not signed again yet.
-    if ((await published.find(SITE_LOG)) === null) return;
-    logger.warn(
-      { witness: name, origin, ...sizes },
-      'a witness has cosigned another history: the database is older than what was published, and all logs get another origin',
-    );
-    const logs = await listSignedLogs(database);
-    for (const log of logs.filter((each) => each !== SITE_LOG)) await published.delete(log);
-    await published.delete(SITE_LOG);
-    await database.transaction([markAllLogs]);
   }
 
   /**
