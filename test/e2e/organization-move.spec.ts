@@ -555,6 +555,13 @@ describe('an imported organization', () => {
       formerCheckpoint: former?.note,
     });
     expect(await runJobOnce(job)).toBe(0);
+    // The target could be a new installation of the source: both have the same address here.
+    expect(former?.origin).toBe(`${new URL(target.runtime.settings.publicUrl).host}/${acme.id}`);
+    await runJobOnce(createTrailCheckpointJob(target.runtime, target.runtime.settings));
+    const present = await target.database.row<{ origin: string }>(
+      sql`select origin from audit_trail.signed_checkpoints where organization = ${acme.id}`,
+    );
+    expect(present?.origin).toBe(`${former?.origin}/2`);
   });
 
   it('is forgotten with its people: texts of a forgotten member become unreadable', async () => {

@@ -4,7 +4,7 @@ import { createSystemContext } from '#api/access';
 import { computeRoot, EMPTY_ROOT, type LogCheckpoint, type HashSource } from '#packages/trail-verifier';
 import { expectVersion, raiseConflictWhen, type EventStore } from '#storage/event-store';
 import type { LogSigningKey } from '../keys/signing-keys.port.js';
-import { buildNextOrigin, buildOrigin } from '../logs/origin.js';
+import { buildFirstOrigin, buildNextOrigin } from '../logs/origin.js';
 import { toTrailLogStream, trailLog, type TrailLogCommand } from '../logs/trail-log.js';
 import { SITE_LOG } from '../tiles/hashes.js';
 import { RightEdge } from '../tiles/right-edge.js';
@@ -44,7 +44,8 @@ export class LogSigner {
 
   async sign(log: UnsignedLog, keys: readonly LogSigningKey[]): Promise<void> {
     if (log.size === 0) return this.commit(clearUnsigned(log.organization, 0));
-    const origin = log.keys.at(-1)?.origin ?? buildOrigin(this.options.publicUrl, log.organization);
+    const origin =
+      log.keys.at(-1)?.origin ?? buildFirstOrigin(this.options.publicUrl, log.organization, log.formerOrigins);
     const published = await this.options.published.find(log.organization);
     const { edge, root } = appendLeaves(log, published?.origin === origin ? published.size : null);
     const finding = await findFork({ ...log, origin, hasKeys: log.keys.length > 0 }, published, async (size) => {

@@ -22,6 +22,7 @@ type UnsignedLogRow = {
   readonly keys: readonly LogKey[] | null;
   readonly last: { readonly size: number; readonly root: string } | null;
   readonly hasTrail: boolean;
+  readonly formerOrigins: readonly string[] | null;
 };
 
 /** A verifier key of a log. */
@@ -39,6 +40,8 @@ export type UnsignedLog = {
   readonly last: Pick<LogCheckpoint, 'size' | 'root'> | null;
   /** Whether the log is that of an organization that is not deleted, so that its trail gets entries about the log. */
   readonly hasTrail: boolean;
+  /** The origins of the log at other sites, from which the organization was imported. Empty once the log has keys. */
+  readonly formerOrigins: readonly string[];
 };
 
 export const listUnsignedLogs = async (
@@ -86,7 +89,10 @@ export const loadUnsignedLogs = async (
            (select jsonb_build_object('size', c.size, 'root', encode(c.root, 'base64'))
               from audit_trail.signed_checkpoints c
              where c.organization = u.organization and c.origin = keys.origin order by c.size desc limit 1) as last,
-           exists (select from organizations o where o.id = u.organization) as "hasTrail"
+           exists (select from organizations o where o.id = u.organization) as "hasTrail",
+           (select jsonb_agg(split_part(data ->> 'trailCheckpoint', E'\\n', 1)) from event_store.events
+             where keys.origin is null and stream = u.organization and type = 'OrganizationImported'
+               and data ->> 'trailCheckpoint' is not null) as "formerOrigins"
       from unnest(${[...organizations]}::text[]) as u (organization)
       cross join lateral (
         select coalesce((select index + 1 from audit_trail.tiles
@@ -107,7 +113,7 @@ const toUnsignedLog = (row: UnsignedLogRow): UnsignedLog => {
     const edge = row.edge?.find((each) => each.level === level);
     return edge ? splitHashes(Buffer.from(edge.roots, 'base64')) : [];
   });
-  const { organization, size, tiles, keys, last, hasTrail } = row;
+  const { organization, size, tiles, keys, last, hasTrail, formerOrigins } = row;
   return {
     organization,
     size,
@@ -116,6 +122,7 @@ const toUnsignedLog = (row: UnsignedLogRow): UnsignedLog => {
     roots,
     keys: keys ?? [],
     hasTrail,
+    formerOrigins: formerOrigins ?? [],
     last: last && { size: last.size, root: Buffer.from(last.root, 'base64') },
   };
 };
