@@ -80,7 +80,7 @@ import { connectionsDefinition } from '#vcs/connections';
 import { vaultDefinition } from '#storage/vault';
 import { createExpiredWorkloadTokensJob, workloadIdentitiesDefinition } from '#identity/workload-identities';
 import { oidcIssuerDefinition } from '#identity/oidc-issuer';
-import { createExpiredLocksJob, workspacesDefinition } from '#workspaces/workspaces';
+import { createExpiredLocksJob, createExpiredWorkspacesJob, workspacesDefinition } from '#workspaces/workspaces';
 
 const eventDefinitions: readonly ModuleDefinition[] = [
   organizationsDefinition,
@@ -265,6 +265,7 @@ export const createScheduledJobs = (
     createExpiredWorkloadTokensJob({ store, clock, ids }),
     createProviderAccessJob({ store, clock, ids }),
     createExpiredLocksJob(store, clock, ids),
+    createExpiredWorkspacesJob(store, clock, ids),
     createLostExecutorsJob(store, clock, ids),
     createWaitingRemoteRunsJob(store.database, clock, logger),
     ...createMessageJobs(dependencies, settings),

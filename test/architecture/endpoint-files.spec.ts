@@ -225,6 +225,8 @@ const furnish = async (): Promise<typeof seeds> => {
   const sshKey = expectStatus(await server.post('/api/v2/organizations/acme/ssh-keys', key), 201).body.data
     .id as string;
   const { client, token: oauthToken } = await makeOauthClient(server, 'acme', await openTestGitHost());
+  const deleted = await makeWorkspace(server, 'acme', 'deleted');
+  expectStatus(await server.delete(`/api/v2/workspaces/${deleted}`), 204);
   const view = resource('saved-views', { name: 'all', query: '', shared: true });
   const savedView = expectStatus(await server.post('/api/v2/organizations/acme/saved-views', view), 201).body.data;
   const listed = { 'cidr-ranges': { data: [{ type: 'cidr-ranges', attributes: { range: '127.0.0.0/8' } }] } };

@@ -24,8 +24,9 @@ export const PUBLISHED_TABLES: Readonly<Record<string, readonly string[]>> = {
   people: ['team_projects', 'teams', 'users'],
   'personal-data': ['person_keys'],
   runs: ['configuration_versions', 'runs'],
+  'ssh-keys': ['ssh_keys'],
   state: ['state_versions'],
-  workspaces: ['workspace_counts', 'workspace_tags', 'workspaces'],
+  workspaces: ['deleted_workspaces', 'workspace_counts', 'workspace_tags', 'workspaces'],
 };
 
 /**

@@ -28,6 +28,7 @@ import * as runIdentityTokens from '../../libs/runs/runs/identity-tokens/run-ide
 import * as runJobs from '../../libs/runs/runs/jobs/run-jobs.controller.js';
 import * as runLeases from '../../libs/runs/runs/run-leases/run-leases.controller.js';
 import * as notifications from '../../libs/activity/notifications/configurations/notification-configurations.controller.js';
+import * as recoverableItems from '../../libs/operations/recovery/recoverable-items.controller.js';
 import * as savedViews from '../../libs/organizations/saved-views/saved-views.controller.js';
 import * as oauthClients from '../../libs/vcs/connections/oauth-clients.controller.js';
 import * as oauthTokens from '../../libs/vcs/connections/oauth-tokens.controller.js';
@@ -503,6 +504,16 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       { name: 'update', routes: ['PATCH /api/v2/cidr-ranges/:id'], body: ipAllowlists.updateRangeBody },
     ],
     also: { range: 'go-tfe v2', description: 'go-tfe v2', enabled: 'go-tfe v2' },
+  },
+  'recoverable-items': {
+    requests: [
+      {
+        name: 'recover',
+        routes: ['POST /api/v2/recoverable-items/:id/actions/recover'],
+        body: recoverableItems.recoverBody,
+      },
+    ],
+    also: { name: 'cadastre' },
   },
   'saved-views': {
     requests: [

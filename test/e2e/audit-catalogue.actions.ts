@@ -136,6 +136,14 @@ const sets = createActions('varsets', (world) => of(world, 'varsets'), {
 const freshWorkspace = async (world: CatalogueWorld): Promise<string> =>
   makeWorkspace(world.owner, world.name, world.unique('workspace'));
 
+/** Creates a workspace and deletes it. */
+const deletedWorkspace = async (world: CatalogueWorld): Promise<{ id: string; name: string; project: string }> => {
+  const id = await freshWorkspace(world);
+  const { data } = expectStatus(await world.owner.get(`${P}/workspaces/${id}`), 200).body;
+  expectStatus(await world.owner.delete(`${P}/workspaces/${id}`), 204);
+  return { id, name: data.attributes.name, project: data.relationships.project.data.id };
+};
+
 const lock = async (api: ApiTestClient, workspace: string): Promise<ApiResponse> =>
   expectStatus(await api.post(`${P}/workspaces/${workspace}/actions/lock`, { reason: 'why' }), 200);
 
@@ -731,11 +739,20 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
   'workspace.destroy': async (world) => {
     const name = world.unique('workspace');
     const id = await makeWorkspace(world.owner, world.name, name);
-    return {
-      answer: expectStatus(await world.owner.delete(`${P}/workspaces/${id}`), 204),
-      id,
-      meta: { name, forced: true },
-    };
+    const answer = expectStatus(await world.owner.delete(`${P}/workspaces/${id}`), 204);
+    const items = expectStatus(await world.owner.get(of(world, 'recoverable-items')), 200).body.data;
+    const { attributes } = items.find((item: { id: string }) => item.id === id);
+    return { answer, id, meta: { name, forced: true, recoverable_until: attributes['recoverable-until'] } };
+  },
+  'workspace.recover': async (world) => {
+    const { id, name, project } = await deletedWorkspace(world);
+    const answer = expectStatus(await world.owner.post(`${P}/recoverable-items/${id}/actions/recover`), 200);
+    return { answer, id, meta: { name, project_id: project } };
+  },
+  'workspace.purge': async (world) => {
+    const { id, name } = await deletedWorkspace(world);
+    const answer = expectStatus(await world.owner.delete(`${P}/recoverable-items/${id}`), 204);
+    return { answer, id, meta: { name, expired: false } };
   },
   'workspace.lock': async (world) => {
     const id = await freshWorkspace(world);

@@ -24,6 +24,7 @@ import { PagesModule } from '#api/pages';
 import { PeopleModule } from '#identity/people';
 import { ReadsModule } from '#api/reads';
 import { RegistryModule } from '#registry/registry';
+import { RecoveryModule } from '#operations/recovery';
 import { RetentionModule } from '#operations/retention';
 import { RunsModule } from '#runs/runs';
 import { SavedViewsModule } from '#organizations/saved-views';
@@ -47,6 +48,7 @@ const listInterceptors = (edition: Runtime['settings']['edition']): Provider[] =
 };
 
 const WITHOUT_OPTIONS = [
+  RecoveryModule,
   AgentsModule,
   ApiDocsModule,
   ConsoleModule,
@@ -80,6 +82,7 @@ const listPeopleModules = ({ encryptionKeys, forgetting, settings }: Runtime): D
       wrongTokens: limits.wrongTokens,
       sessions: { idleMs: sessions.idleMinutes * MINUTE_MS, siteOrigin: publicUrl },
       requiresTwoFactor,
+      recoverableDays: settings.recoverableDays,
     }),
     PeopleModule.with({ forgetting, tokenLifetime, quotas, organizationCreation }),
     SignInModule.with({ encryptionKeys, publicUrl, sessionHours: sessions.hours, organizationCreation }),

@@ -1,5 +1,7 @@
 import { Global, Module, type DynamicModule } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
+import { Clock } from '#platform/kernel';
+import { RecoveryPeriod } from './commands/recovery-period.service.js';
 import { AuthenticateGuard } from './authentication/authenticate.guard.js';
 import { AuthenticationFailureLog } from './authentication/authentication-failures.log.js';
 import { TokenUsageRecorder } from './authentication/token-usage.recorder.js';
@@ -12,6 +14,8 @@ type AccessOptions = {
   readonly sessions: SessionRules;
   /** Whether the site requires a second factor of everybody. */
   readonly requiresTwoFactor: boolean;
+  /** Days for which deleted resources can be recovered; 0 if deletions are final. */
+  readonly recoverableDays: number;
 };
 
 @Global()
@@ -23,11 +27,11 @@ type AccessOptions = {
     AuthenticationFailureLog,
     { provide: APP_GUARD, useClass: AuthenticateGuard },
   ],
-  exports: [Authenticator, TwoFactorRule],
+  exports: [Authenticator, RecoveryPeriod, TwoFactorRule],
 })
 export class AccessModule {
   /** `wrongTokens`: requests with a wrong token that each address may send per minute; null for no limit. */
-  static with({ wrongTokens, sessions, requiresTwoFactor }: AccessOptions): DynamicModule {
+  static with({ wrongTokens, sessions, requiresTwoFactor, recoverableDays }: AccessOptions): DynamicModule {
     return {
       module: AccessModule,
       // Modules with responses that outlive their request identify callers again.
@@ -36,6 +40,11 @@ export class AccessModule {
         { provide: INVALID_TOKENS_PER_MINUTE, useValue: wrongTokens },
         { provide: TwoFactorRule, useValue: new TwoFactorRule(requiresTwoFactor) },
         { provide: SESSION_RULES, useValue: sessions },
+        {
+          provide: RecoveryPeriod,
+          useFactory: (clock: Clock) => new RecoveryPeriod(clock, recoverableDays),
+          inject: [Clock],
+        },
       ],
     };
   }

@@ -47,3 +47,4 @@ export { isPermittedBy, selectPermittedScopes } from './permissions/permitted-sc
 export { TokenBuckets } from './authentication/token-buckets.js';
 export * from './rules.js';
 export * from './routes/route-options.js';
+export { RecoveryPeriod, type RecoveredResource, type RecoveryChange } from './commands/recovery-period.service.js';

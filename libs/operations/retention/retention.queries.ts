@@ -83,6 +83,8 @@ async function* listDueUnderPolicy(
       select v.id, v.kept_since as "unusedSince", not ${isNeeded} and coalesce(d.id = ${id}, false) as "isDue"
         from (select * from ${table} v
                where ${inside} and ${isKept} and ${isOlder(now, sql`${days}::integer`)}
+                 -- Not those of deleted workspaces, or a page of them would end the list.
+                 and exists (select from workspaces present where present.id = v.workspace)
                  and (v.kept_since, v.id) > (${after.unusedSince}::timestamptz, ${after.id})
                order by v.kept_since, v.id limit ${VERSIONS_PER_PAGE}) v
         join workspaces w on w.id = v.workspace

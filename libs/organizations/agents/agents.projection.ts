@@ -5,13 +5,14 @@ import {
   type Sql,
   type OrganizationDeleted,
   type ProjectDeleted,
-  type WorkspaceDeleted,
+  type WorkspaceEnd,
+  whenWorkspaceEnds,
 } from '#platform/kernel';
 import type { AgentEvent } from './agents/agent.js';
 import { AGENT_POOL_NAMES } from './agent-pools/agent-pool-names.js';
 import { SCOPES, type AgentPoolDeleted, type AgentPoolEvent, type PoolScopes } from './agent-pools/agent-pool.js';
 
-type TargetDeleted = WorkspaceDeleted | ProjectDeleted;
+type TargetDeleted = WorkspaceEnd | ProjectDeleted;
 
 export const agentPools: Projection<AgentPoolEvent | OrganizationDeleted> = {
   name: 'agent_pools',
@@ -65,7 +66,7 @@ export const agentPoolScopes: Projection<AgentPoolEvent | TargetDeleted | Organi
     AgentPoolCreated: (scopes, { stream, organization }) => replaceScopes(stream, organization, scopes),
     AgentPoolUpdated: ({ changes }, { stream, organization }) => replaceScopes(stream, organization, changes),
     AgentPoolDeleted: (_, { stream }) => sql`delete from agent_pool_scopes where pool = ${stream}`,
-    WorkspaceDeleted: (_, { stream }) => sql`delete from agent_pool_scopes where target = ${stream}`,
+    ...whenWorkspaceEnds((workspace) => sql`delete from agent_pool_scopes where target = ${workspace}`),
     ProjectDeleted: (_, { stream }) => sql`delete from agent_pool_scopes where target = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from agent_pool_scopes where organization = ${stream}`,
   },

@@ -1,7 +1,7 @@
-import { sql, type Projection, type OrganizationDeleted, type WorkspaceDeleted } from '#platform/kernel';
+import { sql, type Projection, type OrganizationDeleted, type WorkspaceEnd, whenWorkspaceEnds } from '#platform/kernel';
 import type { DataRetentionPolicyEvent } from './data-retention-policy.js';
 
-type OwnerDeleted = WorkspaceDeleted | OrganizationDeleted;
+type OwnerDeleted = WorkspaceEnd | OrganizationDeleted;
 
 export const dataRetentionPolicies: Projection<DataRetentionPolicyEvent | OwnerDeleted> = {
   name: 'data_retention_policies',
@@ -14,7 +14,7 @@ export const dataRetentionPolicies: Projection<DataRetentionPolicyEvent | OwnerD
     DataRetentionPolicyChanged: ({ deleteOlderThanDays }, { stream }) =>
       sql`update data_retention_policies set delete_older_than_days = ${deleteOlderThanDays} where id = ${stream}`,
     DataRetentionPolicyRemoved: (_, { stream }) => sql`delete from data_retention_policies where id = ${stream}`,
-    WorkspaceDeleted: (_, { stream }) => sql`delete from data_retention_policies where owner = ${stream}`,
+    ...whenWorkspaceEnds((workspace) => sql`delete from data_retention_policies where owner = ${workspace}`),
     OrganizationDeleted: (_, { stream }) => sql`delete from data_retention_policies where organization = ${stream}`,
   },
 };

@@ -2543,6 +2543,66 @@ export interface paths {
     patch: operations['updateWorkloadIdentity'];
     trace?: never;
   };
+  '/api/v2/organizations/{organization}/recoverable-items': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the deleted resources of an organization that you may recover
+     * @description Callers that may delete a resource may also recover it. The last deleted ones come first.
+     */
+    get: operations['listRecoverableItems'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/recoverable-items/{id}/actions/recover': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Recover a deleted resource
+     * @description The resource has the id that it had. It comes back unlocked, and without its runs. If its project is gone, it comes back in the default project. `changes` lists what differs.
+     */
+    post: operations['recoverRecoverableItem'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/recoverable-items/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Remove a deleted resource for good
+     * @description Its secrets and files are removed, and it cannot be recovered any more.
+     */
+    delete: operations['purgeRecoverableItem'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/workspaces/{id}/relationships/data-retention-policy': {
     parameters: {
       query?: never;
@@ -6909,6 +6969,14 @@ export interface components {
         relationships?: unknown;
       };
     };
+    RecoverRecoverableItemBody: {
+      data?: {
+        type?: ('recoverable-items' | '') | null;
+        attributes?: {
+          name?: string;
+        };
+      };
+    };
     SetWorkspaceDataRetentionPolicyBody: {
       data: {
         type?:
@@ -10632,6 +10700,73 @@ export interface components {
     };
     WorkloadIdentityDocument: {
       data: components['schemas']['WorkloadIdentity'];
+    };
+    RecoverableItemPage: {
+      data: components['schemas']['RecoverableItem'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description An extension of Cadastre: a deleted resource that can come back, with the id that it had. After its recovery it is deleted no more, and the times are null. */
+    RecoverableItem: {
+      /** @example ws-5kTn2WqZr8LcXbJd */
+      id: string;
+      /** @constant */
+      type: 'recoverable-items';
+      attributes: {
+        /** @description What is not as it was before the deletion. Empty until the recovery. */
+        changes: {
+          /**
+           * @description What differs.
+           * @example project
+           */
+          field: string;
+          /** @example Project prj-5kTn2WqZr8LcXbJd is gone: the workspace is in Default Project */
+          detail: string;
+        }[];
+        /**
+         * Format: date-time
+         * @description Null after the recovery.
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'deleted-at': string | null;
+        /** @description Null after the recovery, or if you may not see who it was. */
+        'deleted-by': components['schemas']['Principal'] | null;
+        /**
+         * @description The type of the resource.
+         * @enum {string}
+         */
+        kind: 'workspaces';
+        /** @example networking */
+        name: string;
+        /** @description What the caller may do. */
+        permissions: {
+          /** @example true */
+          'can-purge': boolean;
+          /** @example true */
+          'can-recover': boolean;
+        };
+        /**
+         * Format: date-time
+         * @description When it is removed for good. Null after the recovery.
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'recoverable-until': string | null;
+      };
+      relationships: {
+        item: {
+          data: components['schemas']['WorkspaceIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        project: {
+          data: components['schemas']['ProjectIdentifier'] | null;
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+    };
+    RecoverableItemDocument: {
+      data: components['schemas']['RecoverableItem'];
     };
     DataRetentionPolicyDeleteOlderOrDataRetentionPolicyDontDeleteDocument: {
       data:
@@ -33736,6 +33871,180 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listRecoverableItems: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description Only resources of this type. */
+        'filter[kind]'?: 'workspaces';
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RecoverableItemPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  recoverRecoverableItem: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the recoverable item. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "attributes": {
+         *           "name": "networking-2"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['RecoverRecoverableItemBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RecoverableItemDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      /** @description The resource is not deleted, for example because somebody else has recovered it. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "The resource is not deleted, for example because somebody else has recovered it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description Another resource has the name now. Rename that one, or send another `name`. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "Another resource has the name now. Rename that one, or send another `name`."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  purgeRecoverableItem: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the recoverable item. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      /** @description The resource is not deleted, for example because somebody else has recovered it. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "The resource is not deleted, for example because somebody else has recovered it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

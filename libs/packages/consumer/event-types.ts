@@ -593,11 +593,23 @@ type EventSchemas = {
       from: string;
       to: string;
     };
-    /** cadastre.WorkspaceDeleted.v1 */
+    /** cadastre.WorkspaceDeleted.v2 */
     WorkspaceDeleted: {
       name: string;
       project: string;
       forced: boolean;
+      recoverableUntil: string | null;
+    };
+    /** cadastre.WorkspaceRecovered.v1 */
+    WorkspaceRecovered: {
+      name: string;
+      project: string;
+    };
+    /** cadastre.WorkspacePurged.v1 */
+    WorkspacePurged: {
+      name: string;
+      project: string;
+      expired: boolean;
     };
     /** cadastre.WorkspaceSshKeyAssigned.v1 */
     WorkspaceSshKeyAssigned: {
@@ -1887,7 +1899,9 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   WorkspaceCreated: 1,
   WorkspaceUpdated: 1,
   WorkspaceMoved: 1,
-  WorkspaceDeleted: 1,
+  WorkspaceDeleted: 2,
+  WorkspaceRecovered: 1,
+  WorkspacePurged: 1,
   WorkspaceSshKeyAssigned: 1,
   WorkspaceSshKeyUnassigned: 1,
   WorkspaceLocked: 1,
@@ -2154,6 +2168,7 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
   SessionEnded: { '1': [] },
   ScimUserProvisioned: { '1': [{ add: { source: 'site' } }] },
   ScimGroupCreated: { '1': [{ add: { source: 'site' } }] },
+  WorkspaceDeleted: { '1': [{ add: { recoverableUntil: null } }] },
   StateVersionCreated: { '1': [{ add: { rollbackOf: null } }] },
   StateVersionFinalized: { '1': [{ add: { format: 4, lineage: null } }] },
   RunCreated: { '1': [{ to: 'options', add: { invokeActionAddrs: [], policyPaths: [] } }] },

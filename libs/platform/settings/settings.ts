@@ -246,6 +246,8 @@ const toStorageSettings = (env: ParsedEnvironment) => {
     trailSigningKey: env.CADASTRE_VAULT_SIGNING_KEY ?? null,
     /** Days after which soft-deleted files are deleted permanently. */
     softDeletedDays: env.CADASTRE_SOFT_DELETED_DAYS,
+    /** Days for which deleted resources can be recovered; 0 if deletions are final. */
+    recoverableDays: env.CADASTRE_RECOVERABLE_DAYS,
     /** Milliseconds between two runs of the job that applies data retention policies. */
     retentionCheckMs: env.CADASTRE_RETENTION_CHECK_MINUTES * 60 * 1_000,
     /** Bytes of the largest state inside a request. */

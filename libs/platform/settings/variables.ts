@@ -198,6 +198,11 @@ export const settingVariables = {
     'days after which soft-deleted data of state versions and configuration versions is deleted permanently',
     wholeNumberSchema(1, 36_500, 30),
   ),
+  CADASTRE_RECOVERABLE_DAYS: defineVariable(
+    '30',
+    'days for which deleted workspaces can be recovered; 0: deletions are final',
+    wholeNumberSchema(0, 3_650, 30),
+  ),
   ...requestVariables,
   CADASTRE_AUDIT_CLIENT_DETAILS: defineVariable(
     'on',

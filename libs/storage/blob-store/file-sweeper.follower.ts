@@ -18,8 +18,8 @@ export type FileSweeperOptions<E extends Message> = {
   readonly name: string;
   /** Table with the columns `(id, owner, organization)`. It is no view, because it must outlive the owner. */
   readonly table: string;
-  /** Type of the event that deletes an owner with all its files. */
-  readonly ownerEnds: string;
+  /** The types of the events that can delete an owner with all its files, and whether an event does. */
+  readonly ownerEnds: Readonly<Record<string, (data: never) => boolean>>;
   /** Null if the event has no effect. */
   readonly on: { readonly [T in E['type']]: (data: DataOf<E, T>, event: RecordedEvent) => FileChange | null };
   /** Removes a file, if it exists. */
@@ -30,8 +30,8 @@ type TrackedFile = { readonly id: string; readonly owner: string; readonly organ
 
 const ORGANIZATION_DELETED: OrganizationDeleted['type'] = 'OrganizationDeleted';
 
-const listStreams = (events: readonly RecordedEvent[], type: string): string[] =>
-  events.filter((event) => event.type === type).map(({ stream }) => stream);
+const listEnded = (events: readonly RecordedEvent[], ends: FileSweeperOptions<Message>['ownerEnds']): string[] =>
+  events.filter(({ type, data }) => ends[type]?.(data as never)).map(({ stream }) => stream);
 
 type FileChanges = Readonly<Record<string, ((data: never, event: RecordedEvent) => FileChange | null) | undefined>>;
 
@@ -66,14 +66,14 @@ export const createFileSweeper = <E extends Message>({
   return {
     name,
     batch: 500,
-    only: [...Object.keys(on), ownerEnds, ORGANIZATION_DELETED],
+    only: [...Object.keys(on), ...Object.keys(ownerEnds), ORGANIZATION_DELETED],
     // Names of files contain no names of people.
     keepEncrypted: true,
     tables: [],
     follow: async (events, session) => {
       const { added, removedIds } = listFileChanges(on, events);
-      const owners = listStreams(events, ownerEnds);
-      const organizations = listStreams(events, ORGANIZATION_DELETED);
+      const owners = listEnded(events, ownerEnds);
+      const organizations = listEnded(events, { [ORGANIZATION_DELETED]: () => true });
       const deleted = new Set([...owners, ...organizations]);
       const orphans =
         deleted.size === 0

@@ -1,9 +1,16 @@
-import { sql, type Projection, type Sql, type OrganizationDeleted, type WorkspaceDeleted } from '#platform/kernel';
+import {
+  sql,
+  type Projection,
+  type Sql,
+  type OrganizationDeleted,
+  type WorkspaceEnd,
+  whenWorkspaceEnds,
+} from '#platform/kernel';
 import type { WorkspaceEvent } from '#workspaces/workspaces';
 import type { BackingDataEvent } from './backing-data/backing-data.js';
 import type { StateVersionStatus } from './state-versions/state-versions.queries.js';
 
-type StateOwnerDeleted = OrganizationDeleted | WorkspaceDeleted;
+type StateOwnerDeleted = OrganizationDeleted | WorkspaceEnd;
 type VersionEvent = Extract<
   WorkspaceEvent,
   {
@@ -54,7 +61,7 @@ export const stateVersions: Projection<VersionEvent | BackingDataEvent | StateOw
     StateVersionDataPermanentlyDeleted: (_, { stream }) => sql`
       update state_versions set status = 'backing_data_permanently_deleted', soft_deleted_at = null
        where id = ${stream}`,
-    WorkspaceDeleted: (_, { stream }) => sql`delete from state_versions where workspace = ${stream}`,
+    ...whenWorkspaceEnds((workspace) => sql`delete from state_versions where workspace = ${workspace}`),
     OrganizationDeleted: (_, { stream }) => sql`delete from state_versions where organization = ${stream}`,
   },
 };
@@ -70,7 +77,7 @@ export const stateVersionOutputs: Projection<OutputEvent | StateOwnerDeleted> = 
       select o.id, ${id}, ${stream}, ${organization}, o.name, o.sensitive, o.type, o."detailedType"
         from jsonb_to_recordset(${sql.json(outputs)}::jsonb)
           as o (id text, name text, sensitive boolean, type text, "detailedType" jsonb)`,
-    WorkspaceDeleted: (_, { stream }) => sql`delete from state_version_outputs where workspace = ${stream}`,
+    ...whenWorkspaceEnds((workspace) => sql`delete from state_version_outputs where workspace = ${workspace}`),
     OrganizationDeleted: (_, { stream }) => sql`delete from state_version_outputs where organization = ${stream}`,
   },
 };

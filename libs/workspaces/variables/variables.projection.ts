@@ -5,14 +5,15 @@ import {
   type Sql,
   type OrganizationDeleted,
   type ProjectDeleted,
-  type WorkspaceDeleted,
+  type WorkspaceEnd,
+  whenWorkspaceEnds,
 } from '#platform/kernel';
 import { buildSecretDeletion } from '#storage/vault';
 import { VARIABLE_SET_TARGET_KINDS, type VariableSetEvent } from './variable-sets/variable-set.js';
 import { VARIABLE_SET_NAMES } from './variable-sets/variable-set-names.js';
 import type { VariableEvent } from './variables/variable.js';
 
-type VariableOwnerEndEvent = WorkspaceDeleted | ProjectDeleted | OrganizationDeleted;
+type VariableOwnerEndEvent = WorkspaceEnd | ProjectDeleted | OrganizationDeleted;
 
 const selectSets = (project: string): Sql => sql`select id from variable_sets where project = ${project}`;
 
@@ -73,10 +74,10 @@ export const variables: Projection<VariableEvent | VariableSetEvent | VariableOw
       sql`delete from variable_set_targets where variable_set = ${stream}`,
       sql`delete from variable_sets where id = ${stream}`,
     ],
-    WorkspaceDeleted: (_, { stream }) => [
-      sql`delete from variables where owner = ${stream}`,
-      sql`delete from variable_set_targets where target = ${stream}`,
-    ],
+    ...whenWorkspaceEnds((workspace) => [
+      sql`delete from variables where owner = ${workspace}`,
+      sql`delete from variable_set_targets where target = ${workspace}`,
+    ]),
     ProjectDeleted: (_, { stream }) => [
       sql`delete from variables where owner in (${selectSets(stream)})`,
       sql`delete from variable_set_targets where target = ${stream} or variable_set in (${selectSets(stream)})`,
@@ -104,7 +105,7 @@ export const variableSecrets: Projection<SecretEndEvent | Extract<VariableSetEve
   on: {
     VariableDeleted: (_, { stream }) => buildSecretDeletion(sql`${stream}`),
     VariableSetDeleted: (_, { stream }) => deleteSecretsOf(sql`${stream}`),
-    WorkspaceDeleted: (_, { stream }) => deleteSecretsOf(sql`${stream}`),
+    ...whenWorkspaceEnds((workspace) => deleteSecretsOf(sql`${workspace}`)),
     ProjectDeleted: (_, { stream }) => deleteSecretsOf(selectSets(stream)),
   },
 };

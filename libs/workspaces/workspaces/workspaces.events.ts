@@ -20,7 +20,14 @@ import { upcastChanges, upcastMember, optionalMembers } from '#api/json-api';
 import { WORKSPACE_SETTINGS } from './settings/workspace-settings.js';
 import type { StateSummary } from './workspaces/state-head.js';
 import type { WorkspaceEvent } from './workspaces/workspace.js';
-import { beginLock, beginWorkspace, endLock, leaseLock, updateWorkspace } from './workspaces/workspace-history.js';
+import {
+  beginLock,
+  beginWorkspace,
+  endLock,
+  leaseLock,
+  recoverWorkspace,
+  updateWorkspace,
+} from './workspaces/workspace-history.js';
 
 const settings = z.strictObject(WORKSPACE_SETTINGS.shape);
 const changes = optionalMembers(settings.extend({ name: z.string() }));
@@ -106,11 +113,39 @@ export const workspaceEvents = defineEvents(
       ids: { refersTo: { from: ['prj'], to: ['prj'] } },
     },
     WorkspaceDeleted: {
-      schema: z.strictObject({ name: z.string(), project: z.string(), forced: z.boolean() }),
-      audit: { action: 'destroy', meta: ({ name, forced }) => ({ name, forced }) },
+      schemaVersion: 2,
+      // Deletions of version 1 were final.
+      upcast: { 1: [{ add: { recoverableUntil: null } }] },
+      schema: z.strictObject({
+        name: z.string(),
+        project: z.string(),
+        forced: z.boolean(),
+        recoverableUntil: z.string().nullable(),
+      }),
+      audit: {
+        action: 'destroy',
+        meta: ({ name, forced, recoverableUntil }) => ({
+          name,
+          forced,
+          ...(recoverableUntil === null ? {} : { recoverable_until: recoverableUntil }),
+        }),
+      },
       live: onWorkspace({ project: { field: 'project' } })('deleted'),
       history: (_, event, lookup) => endLock(lookup, event, true, (marks) => endSubject(event.stream, marks)),
       notifies: ({ name }) => ({ trigger: 'workspace:deleted', workspaceName: name }),
+      ids: { refersTo: { project: ['prj'] } },
+    },
+    WorkspaceRecovered: {
+      schema: z.strictObject({ name: z.string(), project: z.string() }),
+      audit: { action: 'recover', meta: ({ name, project }) => ({ name, project_id: project }) },
+      live: onWorkspace({ project: { field: 'project' } })('created'),
+      history: recoverWorkspace,
+      ids: { refersTo: { project: ['prj'] } },
+    },
+    WorkspacePurged: {
+      schema: z.strictObject({ name: z.string(), project: z.string(), expired: z.boolean() }),
+      audit: { action: 'purge', meta: ({ name, expired }) => ({ name, expired }) },
+      live: { unsent: 'the message about the deletion has said that the workspace is gone' },
       ids: { refersTo: { project: ['prj'] } },
     },
     WorkspaceSshKeyAssigned: {

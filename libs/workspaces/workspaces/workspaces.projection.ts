@@ -7,10 +7,19 @@ import {
   type Sql,
   type Tag,
   type OrganizationDeleted,
+  type WorkspaceEnd,
 } from '#platform/kernel';
 import { WORKSPACE_NAMES } from '#api/access';
 import type { SshKeyEvent } from '#organizations/ssh-keys';
-import { clearLock, deleteWorkspace, deleteWorkspacesOf, setLease, setLock, setLocks } from './lock/lock.view.js';
+import {
+  clearLock,
+  deleteWorkspace,
+  deleteWorkspacesOf,
+  recoverWorkspaceRow,
+  setLease,
+  setLock,
+  setLocks,
+} from './lock/lock.view.js';
 import { WORKSPACE_SETTINGS } from './settings/workspace-settings.js';
 import type { TagEvent } from './tags/tags.js';
 import type { WorkspaceEvent } from './workspaces/workspace.js';
@@ -45,11 +54,14 @@ const insertWorkspaces = (events: readonly RecordedEvent<CreatedMessage>[]): Sql
 
 export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | OrganizationDeleted> = {
   name: 'workspaces',
-  // The rows contain all settings. Earlier versions do not write the second table.
-  version: WORKSPACE_SETTINGS.version + 1,
-  tables: ['workspaces', 'workspace_locks'],
+  // The rows contain all settings. Earlier versions do not write the other tables.
+  version: WORKSPACE_SETTINGS.version + 2,
+  tables: ['workspaces', 'workspace_locks', 'deleted_workspaces'],
   replayIndexes: ['workspaces_by_change', 'workspaces_by_ssh_key'],
-  names: [{ table: 'workspaces', column: 'lock', at: ['holder'] }],
+  names: [
+    { table: 'workspaces', column: 'lock', at: ['holder'] },
+    { table: 'deleted_workspaces', column: 'deleted_by' },
+  ],
   on: {
     WorkspaceCreated: ({ project, name, settings }, { stream, organization, time }) => sql`
       insert into workspaces (id, organization, project, name, settings, agent_pool, created_at, updated_at,
@@ -64,7 +76,9 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
        where id = ${stream}`,
     WorkspaceMoved: ({ to }, { stream, time }) =>
       sql`update workspaces set project = ${to}, updated_at = ${time} where id = ${stream}`,
-    WorkspaceDeleted: (_, event) => deleteWorkspace(event),
+    WorkspaceDeleted: deleteWorkspace,
+    WorkspaceRecovered: recoverWorkspaceRow,
+    WorkspacePurged: (_, { stream }) => sql`delete from deleted_workspaces where id = ${stream}`,
     WorkspaceSshKeyAssigned: ({ key }, { stream, time }) =>
       sql`update workspaces set ssh_key = ${key}, updated_at = ${time} where id = ${stream}`,
     WorkspaceSshKeyUnassigned: (_, { stream, time }) =>
@@ -107,13 +121,19 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
 };
 
 /** Keeps names unique regardless of case. `tables` is empty, because a rebuild must accept names that are older. */
-export const workspaceNames: Projection<Extract<WorkspaceEvent, { type: 'WorkspaceCreated' | 'WorkspaceUpdated' }>> = {
+type NamedWorkspaceEvent = Extract<
+  WorkspaceEvent,
+  { type: 'WorkspaceCreated' | 'WorkspaceUpdated' | 'WorkspaceRecovered' }
+>;
+
+export const workspaceNames: Projection<NamedWorkspaceEvent> = {
   name: 'workspace_names',
   tables: [],
   on: {
     WorkspaceCreated: (_, { stream }) => claimNames(WORKSPACE_NAMES, [stream]),
     WorkspaceUpdated: ({ changes }, { stream }) =>
       changes.name === undefined ? null : claimNames(WORKSPACE_NAMES, [stream]),
+    WorkspaceRecovered: (_, { stream }) => claimNames(WORKSPACE_NAMES, [stream]),
   },
   bulk: {
     WorkspaceCreated: (events) =>
@@ -124,7 +144,10 @@ export const workspaceNames: Projection<Extract<WorkspaceEvent, { type: 'Workspa
   },
 };
 
-type CountSource = Extract<WorkspaceEvent, { type: 'WorkspaceCreated' | 'WorkspaceMoved' | 'WorkspaceDeleted' }>;
+type CountSource = Extract<
+  WorkspaceEvent,
+  { type: 'WorkspaceCreated' | 'WorkspaceMoved' | 'WorkspaceDeleted' | 'WorkspaceRecovered' }
+>;
 
 const SHARDS = 16;
 
@@ -168,6 +191,8 @@ export const workspaceCounts: Projection<CountSource | OrganizationDeleted> = {
       addToWorkspaceCount(stream, organization, to, 1),
     ],
     WorkspaceDeleted: ({ project }, { stream, organization }) => addToWorkspaceCount(stream, organization, project, -1),
+    WorkspaceRecovered: ({ project }, { stream, organization }) =>
+      addToWorkspaceCount(stream, organization, project, 1),
     OrganizationDeleted: (_, { stream }) => sql`delete from workspace_counts where organization = ${stream}`,
   },
   bulk: { WorkspaceCreated: (events) => [addToWorkspaceCounts(events)] },
@@ -218,14 +243,29 @@ const insertInitialTags = (events: readonly RecordedEvent<CreatedMessage>[]): re
 const removeTags = (keys: readonly string[], { stream }: RecordedEvent): Sql =>
   sql`delete from workspace_tags where workspace = ${stream} and key = any (${keys}::text[])`;
 
-type TagSource = TagEvent | Extract<WorkspaceEvent, { type: 'WorkspaceCreated' | 'WorkspaceDeleted' }>;
+/** Lists of tags read this table without the workspaces, so tags of deleted workspaces must not be there. */
+const setTagsAside = (workspace: string): Sql => sql`
+  with deleted as (delete from workspace_tags t where workspace = ${workspace} returning t.*)
+  insert into deleted_workspace_tags (workspace, organization, key, contents)
+  select workspace, organization, key, to_jsonb(deleted) from deleted`;
+
+const bringTagsBack = (workspace: string): Sql => sql`
+  with recovered as (delete from deleted_workspace_tags where workspace = ${workspace} returning contents)
+  insert into workspace_tags
+  select back.* from recovered, jsonb_populate_record(null::workspace_tags, recovered.contents) back`;
+
+type TagSource = TagEvent | WorkspaceEnd | Extract<WorkspaceEvent, { type: 'WorkspaceCreated' | 'WorkspaceRecovered' }>;
 
 export const workspaceTags: Projection<TagSource | OrganizationDeleted> = {
   name: 'workspace_tags',
-  version: 1,
-  tables: ['workspace_tags'],
+  // Earlier versions do not write the second table.
+  version: 2,
+  tables: ['workspace_tags', 'deleted_workspace_tags'],
   replayIndexes: ['workspace_tags_by_key'],
-  names: [{ table: 'workspace_tags', column: 'set_by' }],
+  names: [
+    { table: 'workspace_tags', column: 'set_by' },
+    { table: 'deleted_workspace_tags', column: 'contents', at: ['set_by'] },
+  ],
   on: {
     WorkspaceCreated: ({ tags }, event) => setTags(tags, event),
     WorkspaceTagAdded: ({ name }, event) => setTags([{ key: name, value: null }], event),
@@ -234,8 +274,14 @@ export const workspaceTags: Projection<TagSource | OrganizationDeleted> = {
     WorkspaceTagUnbound: ({ key }, event) => removeTags([key], event),
     WorkspaceTagged: ({ tags }, event) => setTags(tags, event),
     WorkspaceUntagged: ({ keys }, event) => removeTags(keys, event),
-    WorkspaceDeleted: (_, { stream }) => sql`delete from workspace_tags where workspace = ${stream}`,
-    OrganizationDeleted: (_, { stream }) => sql`delete from workspace_tags where organization = ${stream}`,
+    WorkspaceDeleted: ({ recoverableUntil }, { stream }) =>
+      recoverableUntil === null ? sql`delete from workspace_tags where workspace = ${stream}` : setTagsAside(stream),
+    WorkspaceRecovered: (_, { stream }) => bringTagsBack(stream),
+    WorkspacePurged: (_, { stream }) => sql`delete from deleted_workspace_tags where workspace = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => [
+      sql`delete from workspace_tags where organization = ${stream}`,
+      sql`delete from deleted_workspace_tags where organization = ${stream}`,
+    ],
   },
   bulk: { WorkspaceCreated: insertInitialTags },
   replay: { fixed: ['OrganizationDeleted'] },

@@ -12,6 +12,7 @@ import { oauthRows } from './oauth.js';
 import { oidcIssuerRows } from './oidc-issuer.js';
 import { organizations } from './organizations.js';
 import { people } from './people.js';
+import { recoverableItemRows } from './recoverable-items.js';
 import { registry } from './registry.js';
 import { retentionOfOrganizations, retentionOfWorkspaces } from './retention.js';
 import { runs } from './runs.js';
@@ -62,6 +63,7 @@ export const ROWS = {
   ],
   workspaces: [
     ...workspaces,
+    ...recoverableItemRows,
     ...flatTagRows,
     ...tagBindingRows,
     ...history,

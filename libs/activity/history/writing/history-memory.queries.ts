@@ -49,8 +49,8 @@ export class HistoryMemory {
 
   /** Adds the changes of a batch. */
   add({ versions, changedRuns, forgotten }: HistoryWriter): void {
-    for (const { subject, ordinal, since, isBase, data, fullData } of versions)
-      setLatest(this.latestVersions, subject, { subject, ordinal, since, isBase, data, fullData });
+    for (const { subject, ordinal, since, isBase, data, fullData, dataBeforeEnd } of versions)
+      setLatest(this.latestVersions, subject, { subject, ordinal, since, isBase, data, fullData, dataBeforeEnd });
     for (const run of changedRuns) setLatest(this.runs, run.run, run);
     // The history of these organizations is deleted.
     if (forgotten.length > 0) {
@@ -87,7 +87,12 @@ const restoreUpdatedAt = (version: LatestSubjectVersion): LatestSubjectVersion =
 
 const selectLatestVersions = (subjects: readonly string[]): Sql => sql`
   select h.subject, h.ordinal, h.since, h.frame is not distinct from h.ordinal as "isBase", h.data,
-         ${selectCompleteData('h')} as "fullData"
+         ${selectCompleteData('h')} as "fullData",
+         case when h.data is null then (
+           select ${selectCompleteData('last')} from (
+             select * from history_versions before
+              where before.subject = h.subject and (before.since, before.ordinal) < (h.since, h.ordinal)
+              order by before.since desc, before.ordinal desc limit 1) last) end as "dataBeforeEnd"
     from (select distinct id from unnest(${subjects}::text[]) as id) named
     cross join lateral (select * from history_versions where subject = named.id
                          order by since desc, ordinal desc limit 1) h`;

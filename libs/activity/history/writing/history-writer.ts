@@ -30,6 +30,10 @@ export class HistoryWriter implements HistoryLookup {
     return this.latestVersions.get(subject)?.fullData ?? null;
   }
 
+  ofDeleted(subject: string): SubjectData | null {
+    return this.latestVersions.get(subject)?.dataBeforeEnd ?? null;
+  }
+
   run(id: string): RunHistory | null {
     return this.runs.get(id) ?? null;
   }

@@ -15,8 +15,14 @@ type SubjectVersion = {
   readonly data: SubjectData | null;
 };
 
-/** The latest version of a subject and its complete data. */
-export type LatestSubjectVersion = SubjectVersion & { readonly fullData: SubjectData | null };
+/**
+ * The latest version of a subject and its complete data. `dataBeforeEnd`: the complete data before the deletion; null if
+ * the subject is not deleted.
+ */
+export type LatestSubjectVersion = SubjectVersion & {
+  readonly fullData: SubjectData | null;
+  readonly dataBeforeEnd: SubjectData | null;
+};
 
 /** A version to write, and the event that made it. */
 export type NewSubjectVersion = SubjectVersion & {
@@ -76,8 +82,11 @@ export const createNextVersion = (
   const { organization } = event;
   const since = notBefore(event.time, before);
   const common = { subject, ordinal, since, organization, marks, event };
-  if (patch === null) return { ...common, isBase: true, data: null, fullData: null, changed: [] };
+  if (patch === null) {
+    const dataBeforeEnd = before?.fullData ?? null;
+    return { ...common, isBase: true, data: null, fullData: null, dataBeforeEnd, changed: [] };
+  }
   const fullData = { ...before?.fullData, ...patch };
   const changed = listChangedFields(before?.fullData ?? null, fullData, Object.keys(patch));
-  return { ...common, ...chooseStoredData(before, { patch, fullData, since }), fullData, changed };
+  return { ...common, ...chooseStoredData(before, { patch, fullData, since }), fullData, dataBeforeEnd: null, changed };
 };

@@ -3,7 +3,8 @@ import {
   type OrganizationDeleted,
   type Projection,
   type Sql,
-  type WorkspaceDeleted,
+  type WorkspaceEnd,
+  whenWorkspaceEnds,
   notFound,
   type Timestamp,
 } from '#platform/kernel';
@@ -17,6 +18,7 @@ import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest }
 import type { NotificationConfigurationEvent } from './notification-configuration.js';
 import { MAX_MAIL_RECIPIENTS, type DestinationType } from './destinations.js';
 import {
+  HAS_OWNER,
   JOIN_SCOPE,
   requireNotificationAccess,
   selectPermittedOwner,
@@ -26,7 +28,7 @@ import {
 } from './subscribables.queries.js';
 import { VERIFICATION, type SubscribableType, type Trigger } from './triggers.js';
 
-type SubscribableDeleted = WorkspaceDeleted | TeamDeleted | OrganizationDeleted;
+type SubscribableDeleted = WorkspaceEnd | TeamDeleted | OrganizationDeleted;
 type OrganizationImported = Extract<OrganizationEvent, { type: 'OrganizationImported' }>;
 
 const deleteOf = (owner: string): Sql => sql`delete from notification_configurations where subscribable = ${owner}`;
@@ -59,7 +61,7 @@ export const notificationConfigurations: Projection<
       sql`update notification_configurations set enabled = false, updated_at = ${time} where id = ${stream}`,
     NotificationConfigurationDeleted: (_, { stream }) =>
       sql`delete from notification_configurations where id = ${stream}`,
-    WorkspaceDeleted: (_, { stream }) => deleteOf(stream),
+    ...whenWorkspaceEnds(deleteOf),
     TeamDeleted: (_, { stream }) => deleteOf(stream),
     // The events of an imported organization are in the log again. They were notified where they happened.
     OrganizationImported: (_, { stream, time }) =>
@@ -89,7 +91,7 @@ export const endedNotificationConfigurations: Projection<ConfigurationEnd> = {
   tables: [],
   on: {
     NotificationConfigurationDeleted: (_, { stream }) => deleteSecretsAndDeliveries(sql`${stream}`),
-    WorkspaceDeleted: (_, { stream }) => deleteOwned(stream),
+    ...whenWorkspaceEnds(deleteOwned),
     TeamDeleted: (_, { stream }) => deleteOwned(stream),
     OrganizationDeleted: (_, { stream }) => sql`delete from notifications.deliveries where organization = ${stream}`,
   },
@@ -153,7 +155,7 @@ export const findConfiguration = async (
 ): Promise<NotificationConfigurationRow> => {
   const row = await database.row<NotificationConfigurationRow & SubscribableScope>(sql`
     select ${COLUMNS}, ${selectScopeColumns(actor)} from notification_configurations n ${JOIN_SCOPE}
-     where n.id = ${id} and ${requireCurrentAccess(actor)}`);
+     where n.id = ${id} and ${HAS_OWNER} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requireNotificationAccess(actor, row);
   return row;
@@ -190,7 +192,7 @@ export const loadConfiguration = async (
            (select max(d.attempted_at) from notifications.deliveries d
              where d.configuration = n.id and d.trigger = ${VERIFICATION}) as "testedAt"
       from notification_configurations n join event_store.streams s on s.stream = n.id ${JOIN_SCOPE}
-     where n.id = ${id} and ${requireCurrentAccess(actor)}`);
+     where n.id = ${id} and ${HAS_OWNER} and ${requireCurrentAccess(actor)}`);
   if (!row) throw notFound();
   requireNotificationAccess(actor, row);
   return row;

@@ -55,6 +55,9 @@ export const JOIN_SCOPE = sql.raw(
   `left join workspaces w on w.id = n.subscribable and n.subscribable_type = 'workspaces'`,
 );
 
+/** Condition: the owner is no deleted workspace. Its configurations stay until it is recovered or purged. */
+export const HAS_OWNER = sql.raw(`(n.subscribable_type <> 'workspaces' or w.id is not null)`);
+
 /** Returns a query for the owner and its scope; no row if it does not exist. */
 const selectOwner = (owner: SubscribableReference, actor: Actor): Sql => {
   if ('workspace' in owner) {
@@ -89,7 +92,7 @@ export const selectPermittedOwner = (owner: SubscribableReference, actor: Actor)
 export const selectPermittedConfiguration = (id: string, actor: Actor): Sql => {
   const select = (type: SubscribableType): Sql => sql`
     select n.id, ${selectScopeColumns(actor)} from notification_configurations n ${JOIN_SCOPE}
-     where n.id = ${id} and n.subscribable_type = ${type} and ${requireCurrentAccess(actor)}`;
+     where n.id = ${id} and n.subscribable_type = ${type} and ${HAS_OWNER} and ${requireCurrentAccess(actor)}`;
   return sql`(select * from ${selectPermittedScopes(actor, 'update-workspace', select('workspaces'))} of_workspace
               union all
               select * from ${selectPermittedScopes(actor, 'read-teams', select('teams'))} of_team

@@ -64,6 +64,7 @@ const setUp = async (failures: number, error: Error = outdated) => {
       AccessModule.with({
         wrongTokens: null,
         requiresTwoFactor: false,
+        recoverableDays: 30,
         sessions: { idleMs: 60_000, siteOrigin: 'https://cadastre.test' },
       }),
     ],

@@ -141,7 +141,7 @@ describe('a route', () => {
     const sessions = { idleMs: 60_000, siteOrigin: ORIGIN };
     const imports = [
       EventStoreModule.with(server.runtime),
-      AccessModule.with({ wrongTokens: null, sessions, requiresTwoFactor: false }),
+      AccessModule.with({ wrongTokens: null, sessions, requiresTwoFactor: false, recoverableDays: 30 }),
     ];
     const root = { module: Gateway, imports, controllers };
     const app = await createHttpServer(root, { tls: null, logger: new NestLoggerAdapter(logger) });

@@ -45,6 +45,7 @@ beforeAll(async () => {
     AccessModule.with({
       wrongTokens: null,
       requiresTwoFactor: false,
+      recoverableDays: 30,
       sessions: { idleMs: 60_000, siteOrigin: settings.publicUrl },
     }),
     ReadsModule.with({ recorded: true }),

@@ -3,7 +3,8 @@ import {
   type Projection,
   type OrganizationDeleted,
   type ProjectDeleted,
-  type WorkspaceDeleted,
+  type WorkspaceEnd,
+  whenWorkspaceEnds,
   notFound,
   type Sql,
 } from '#platform/kernel';
@@ -38,7 +39,7 @@ type AccessEndEvent = Extract<TeamEvent, { type: 'TeamDeleted' }> | Organization
 
 const toJsonOrNull = (value: unknown): string | null => (value === null ? null : sql.json(value));
 
-export const teamWorkspaces: Projection<TeamWorkspaceEvent | AccessEndEvent | WorkspaceDeleted> = {
+export const teamWorkspaces: Projection<TeamWorkspaceEvent | AccessEndEvent | WorkspaceEnd> = {
   name: 'team_workspaces',
   version: 1,
   tables: ['team_workspaces'],
@@ -50,7 +51,7 @@ export const teamWorkspaces: Projection<TeamWorkspaceEvent | AccessEndEvent | Wo
       update team_workspaces set access = ${access}, custom = ${toJsonOrNull(custom)} where id = ${stream}`,
     TeamWorkspaceRemoved: (_, { stream }) => sql`delete from team_workspaces where id = ${stream}`,
     TeamDeleted: (_, { stream }) => sql`delete from team_workspaces where team = ${stream}`,
-    WorkspaceDeleted: (_, { stream }) => sql`delete from team_workspaces where workspace = ${stream}`,
+    ...whenWorkspaceEnds((workspace) => sql`delete from team_workspaces where workspace = ${workspace}`),
     OrganizationDeleted: (_, { stream }) => sql`delete from team_workspaces where organization = ${stream}`,
   },
 };

@@ -378,7 +378,7 @@ describe('a deleted agent pool', () => {
     }
   });
 
-  it('contains no workspace that is deleted while it is added to a list', async () => {
+  it('contains no workspace that is deleted for good while it is added to a list', async () => {
     const id = await makeAgentPool(server, 'acme', 'listing');
     for (let round = 0; round < 10; round += 1) {
       const doomed = await makeWorkspace(server, 'acme', `listed-${round}`);
@@ -387,6 +387,7 @@ describe('a deleted agent pool', () => {
         server.delete(`/api/v2/workspaces/${doomed}`),
       ]);
       expect([200, 422]).toContain(listed.status);
+      expectStatus(await server.delete(`/api/v2/recoverable-items/${doomed}`), 204);
     }
     expect(await server.database.rows(sql`select 1 from agent_pool_scopes where pool = ${id}`)).toEqual([]);
   });

@@ -47,6 +47,8 @@ export type HistoryChange =
 
 export type HistoryLookup = {
   of(subject: string): SubjectData | null;
+  /** Returns the properties of a deleted subject before its deletion. */
+  ofDeleted(subject: string): SubjectData | null;
   run(id: string): RunHistory | null;
   /** Returns the workspaces that use an SSH key. */
   listWorkspacesUsing(sshKey: string): readonly string[];

@@ -20,7 +20,9 @@ export const createReleaseSweeper = (blobs: BlobStore): Follower => {
   return createFileSweeper<ReleaseFileEvent>({
     name: 'release_sweeper',
     table: 'registry.kept_files',
-    ownerEnds: 'RegistryProviderVersionDeleted' satisfies RegistryProviderVersionEvent['type'],
+    ownerEnds: { RegistryProviderVersionDeleted: () => true } satisfies Partial<
+      Record<RegistryProviderVersionEvent['type'], unknown>
+    >,
     on: {
       RegistryProviderShasumsUploaded: ({ sha256 }, { stream }) => ({ stored: `${stream}/${sha256}`, owner: stream }),
       RegistryProviderSignatureUploaded: ({ sha256 }, { stream }) => ({ stored: `${stream}/${sha256}`, owner: stream }),

@@ -23,7 +23,7 @@ export const createConfigurationSweeper = (blobs: BlobStore): Follower => {
   return createFileSweeper<ConfigurationFileEvent>({
     name: 'configuration_sweeper',
     table: 'runs.kept_archives',
-    ownerEnds: 'WorkspaceDeleted' satisfies WorkspaceDeleted['type'],
+    ownerEnds: { WorkspaceDeleted: () => true } satisfies Record<WorkspaceDeleted['type'], unknown>,
     on: {
       ConfigurationVersionCreated: ({ workspace }, { stream }) => ({ stored: stream, owner: workspace }),
       ConfigurationVersionReplaced: ({ archive }, { stream }) => ({ removed: `${stream}/${archive}` }),

@@ -25,7 +25,7 @@ export const createRunFileSweeper = (blobs: BlobStore): Follower => {
   return createFileSweeper<RunFileEvent>({
     name: 'run_file_sweeper',
     table: 'runs.kept_run_files',
-    ownerEnds: 'WorkspaceDeleted' satisfies WorkspaceDeleted['type'],
+    ownerEnds: { WorkspaceDeleted: () => true } satisfies Record<WorkspaceDeleted['type'], unknown>,
     on: {
       RunCreated: ({ workspace }, { stream }) => ({ stored: stream, owner: workspace }),
       RunPlanRequeued: ({ fence }, { stream }) => ({ removed: `${stream} ${fence}` }),

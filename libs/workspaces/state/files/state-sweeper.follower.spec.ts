@@ -16,7 +16,7 @@ let server: TestServer;
 let files: StateFiles;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ env: { CADASTRE_RECOVERABLE_DAYS: '0' } });
   await makeOrganization(server, 'acme');
   files = new StateFiles(server.runtime.blobs);
 });

@@ -1,4 +1,4 @@
-import type { WorkspaceDeleted } from '#platform/kernel';
+import { WORKSPACE_ENDS } from '#platform/kernel';
 import { createFileSweeper, type BlobStore } from '#storage/blob-store';
 import type { Follower } from '#storage/event-store';
 import type { WorkspaceEvent } from '#workspaces/workspaces';
@@ -16,7 +16,7 @@ export const createStateSweeper = (blobs: BlobStore): Follower => {
   return createFileSweeper<StateFileEvent>({
     name: 'state_sweeper',
     table: 'state.kept_files',
-    ownerEnds: 'WorkspaceDeleted' satisfies WorkspaceDeleted['type'],
+    ownerEnds: WORKSPACE_ENDS,
     on: {
       StateVersionCreated: ({ id }, { stream }) => ({ stored: id, owner: stream }),
       StateVersionDiscarded: ({ id }) => ({ removed: id }),

@@ -762,6 +762,7 @@ describe('the log and the views of state versions', () => {
       versions.push(body.data.id as string);
     }
     expect((await server.delete(`/api/v2/workspaces/${ids[0]}`)).status).toBe(204);
+    expect((await server.delete(`/api/v2/recoverable-items/${ids[0]}`)).status).toBe(204);
     expect((await server.delete('/api/v2/organizations/brief')).status).toBe(204);
     for (const version of versions) expect((await server.get(`/api/v2/state-versions/${version}`)).status).toBe(404);
     const remaining = await server.database.row<{ n: number }>(sql`

@@ -263,7 +263,7 @@ export const findStateUploadTarget = (database: Database, id: string): Promise<S
   database.row<StateUploadTarget>(sql`
     select v.id, v.workspace, v.organization, v.serial, v.lineage, v.md5, v.status, v.created_by as "createdBy",
            ${selectRangesOfLink(sql.raw('v.organization'), CREATOR)} as "allowedRanges"
-      from state_versions v
+      from state_versions v join workspaces w on w.id = v.workspace
      where v.id = ${id} and v.status in ('pending', 'finalized')`);
 
 /**
@@ -285,7 +285,7 @@ export const requireCreatorAccess = async (
 
 export const findStateVersionStatus = async (database: Database, id: string): Promise<StateVersionStatus | null> => {
   const row = await database.row<{ status: StateVersionStatus }>(sql`
-    select v.status from state_versions v where v.id = ${id}`);
+    select v.status from state_versions v join workspaces w on w.id = v.workspace where v.id = ${id}`);
   return row?.status ?? null;
 };
 
@@ -328,5 +328,5 @@ export const listAbandonedStateVersions = (
   limit: number,
 ): Promise<readonly AbandonedStateVersion[]> =>
   database.rows<AbandonedStateVersion>(sql`
-    select v.id, v.workspace from state_versions v
+    select v.id, v.workspace from state_versions v join workspaces w on w.id = v.workspace
      where v.status = 'pending' and v.created_at < ${before.toISOString()} order by v.created_at limit ${limit}`);

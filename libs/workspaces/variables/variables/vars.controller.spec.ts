@@ -342,7 +342,7 @@ describe('a sensitive variable', () => {
     expect(await vaultOf(server).open(id)).toBe(SECRET);
   });
 
-  it('leaves no row or secret behind if its workspace is deleted at the same time', async () => {
+  it('leaves no row or secret behind if its workspace is deleted for good at the same time', async () => {
     const { id, path } = await makeNextWorkspace();
     const early = await makeVariable(server, path, { key: 'early', sensitive: true, value: SECRET });
     const race = Array.from({ length: 6 }, (_, n) => [
@@ -352,6 +352,7 @@ describe('a sensitive variable', () => {
     const [deleted, ...raced] = await Promise.all([server.delete(`/api/v2/workspaces/${id}`), ...race]);
     expect(deleted?.status).toBe(204);
     for (const { status } of raced) expect([200, 201, 404]).toContain(status);
+    expectStatus(await server.delete(`/api/v2/recoverable-items/${id}`), 204);
     const remaining = await server.database.rows(sql`
       select id from variables where owner = ${id}
        union all
@@ -372,6 +373,7 @@ describe('a sensitive variable', () => {
     expectStatus(await server.delete(`${path}/${one.id}`), 204);
     expect(await secretsOf(server, organization)).toEqual([two.id, three.id].toSorted());
     expectStatus(await server.delete(`/api/v2/workspaces/${workspace}`), 204);
+    expectStatus(await server.delete(`/api/v2/recoverable-items/${workspace}`), 204);
     expect(await secretsOf(server, organization)).toEqual([three.id]);
     expectStatus(await server.delete(`/api/v2/vars/${two.id}`), 404);
     expectStatus(await server.delete('/api/v2/organizations/leaving'), 204);

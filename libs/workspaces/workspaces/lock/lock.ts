@@ -66,7 +66,7 @@ const describeLockConflict = (
 };
 
 /** Returns what happens to the state versions of a lock that does not wait for an upload. */
-const decideForcedEnd = ({ stateHead }: ActiveWorkspace): readonly StateEvent[] => [
+export const decideForcedEnd = ({ stateHead }: ActiveWorkspace): readonly StateEvent[] => [
   ...decideDiscard(stateHead),
   ...decidePromotion(stateHead),
 ];
@@ -119,8 +119,14 @@ export const lockDecisions: HandlersByType<LockCommand, [state: ActiveWorkspace]
         : [],
   };
 
-const endLock = (state: WorkspaceState): WorkspaceState =>
-  state.status === 'active' ? { ...state, lock: null, stateHead: releaseHead(state.stateHead) } : state;
+/** Returns the workspace after the end of its lock. */
+export const unlock = (state: ActiveWorkspace): ActiveWorkspace => ({
+  ...state,
+  lock: null,
+  stateHead: releaseHead(state.stateHead),
+});
+
+const endLock = (state: WorkspaceState): WorkspaceState => (state.status === 'active' ? unlock(state) : state);
 
 export const lockEvolutions: HandlersByType<LockEvent, [state: WorkspaceState], WorkspaceState> = {
   WorkspaceLocked: ({ holder, reason }, state) =>

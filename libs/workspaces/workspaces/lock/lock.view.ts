@@ -6,6 +6,8 @@ import type { WorkspaceEvent } from '../workspaces/workspace.js';
 
 type LockedMessage = Extract<WorkspaceEvent, { type: 'WorkspaceLocked' }>;
 type UnlockedMessage = Extract<WorkspaceEvent, { type: 'WorkspaceUnlocked' | 'WorkspaceLockExpired' }>;
+type DeletedMessage = Extract<WorkspaceEvent, { type: 'WorkspaceDeleted' }>;
+type RecoveredMessage = Extract<WorkspaceEvent, { type: 'WorkspaceRecovered' }>;
 type LeasedMessage = Extract<WorkspaceEvent, { type: 'WorkspaceLockLeased' }>;
 
 const buildLock = ({ holder, reason }: LockedMessage['data'], time: string): object => ({ holder, reason, at: time });
@@ -62,11 +64,36 @@ export const setLocks = (events: readonly RecordedEvent<LockedMessage | Unlocked
   ];
 };
 
-/** Returns the statement that deletes a workspace and its lock. */
-export const deleteWorkspace = ({ stream, organization }: RecordedEvent): Sql => sql`
+/**
+ * Returns the statement that deletes a workspace and its lock. A workspace that can be recovered gets a row among the
+ * deleted ones.
+ */
+export const deleteWorkspace = (
+  { forced, recoverableUntil }: DeletedMessage['data'],
+  { stream, organization, time, context: { accessor } }: RecordedEvent,
+): Sql => {
+  const unlocked = sql`
   with unlocked as (
-    delete from workspace_locks where organization = ${organization} and workspace = ${stream})
-  delete from workspaces where id = ${stream}`;
+    delete from workspace_locks where organization = ${organization} and workspace = ${stream})`;
+  if (recoverableUntil === null) return sql`${unlocked} delete from workspaces where id = ${stream}`;
+  return sql`${unlocked},
+  deleted as (delete from workspaces w where id = ${stream} returning w.*)
+  insert into deleted_workspaces
+    (id, organization, project, name, forced, deleted_by, deleted_at, recoverable_until, contents)
+  select id, organization, project, name, ${forced}::boolean, ${sql.json(accessor)}::jsonb, ${time}::timestamptz,
+         ${recoverableUntil}::timestamptz, to_jsonb(deleted) || '{"lock": null}'
+    from deleted`;
+};
+
+/** Returns the statement that brings a deleted workspace back, perhaps with another name and in another project. */
+export const recoverWorkspaceRow = (
+  { name, project }: RecoveredMessage['data'],
+  { stream, time }: RecordedEvent,
+): Sql => sql`
+  with recovered as (delete from deleted_workspaces where id = ${stream} returning contents)
+  insert into workspaces
+  select back.* from recovered, jsonb_populate_record(null::workspaces, recovered.contents || jsonb_build_object(
+    'name', ${name}::text, 'project', ${project}::text, 'updated_at', ${time}::text, 'latest_change_at', ${time}::text)) back`;
 
 /**
  * Returns the statements that delete all workspaces of an organization, and their locks. The first one waits for
@@ -75,6 +102,7 @@ export const deleteWorkspace = ({ stream, organization }: RecordedEvent): Sql =>
 export const deleteWorkspacesOf = (organization: string): readonly Sql[] => [
   sql`delete from workspaces where organization = ${organization}`,
   sql`delete from workspace_locks where organization = ${organization}`,
+  sql`delete from deleted_workspaces where organization = ${organization}`,
 ];
 
 /** The facts that a decision about the lock needs, from the row `w` of workspaces. */

@@ -12,7 +12,10 @@ const created: WorkspaceEvent = {
 };
 const shared: WorkspaceEvent = { type: 'WorkspaceUpdated', data: { changes: { globalRemoteState: true } } };
 const sharedInProject: WorkspaceEvent = { type: 'WorkspaceUpdated', data: { changes: { projectRemoteState: true } } };
-const deleted: WorkspaceEvent = { type: 'WorkspaceDeleted', data: { name: 'one', project: 'prj-1', forced: false } };
+const deleted: WorkspaceEvent = {
+  type: 'WorkspaceDeleted',
+  data: { name: 'one', project: 'prj-1', forced: false, recoverableUntil: null },
+};
 
 const added = (...workspaces: readonly string[]): WorkspaceEvent => ({
   type: 'RemoteStateConsumersAdded',

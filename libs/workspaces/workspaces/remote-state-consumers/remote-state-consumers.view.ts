@@ -2,7 +2,8 @@ import {
   sql,
   type Projection,
   type OrganizationDeleted,
-  type WorkspaceDeleted,
+  type WorkspaceEnd,
+  whenWorkspaceEnds,
   notFound,
   type Sql,
 } from '#platform/kernel';
@@ -24,7 +25,7 @@ import { buildLimit, type ListPage, type ListRow, type PageRequest } from '#api/
 import { selectWorkspaceColumns, type WorkspaceRow } from '../workspaces/workspaces.queries.js';
 import type { ConsumerEvent } from './remote-state-consumers.js';
 
-type ConsumerEndEvent = OrganizationDeleted | WorkspaceDeleted;
+type ConsumerEndEvent = OrganizationDeleted | WorkspaceEnd;
 
 export const remoteStateConsumers: Projection<ConsumerEvent | ConsumerEndEvent> = {
   name: 'remote_state_consumers',
@@ -36,8 +37,9 @@ export const remoteStateConsumers: Projection<ConsumerEvent | ConsumerEndEvent> 
       select ${stream}, consumer, ${organization} from unnest(${workspaces}::text[]) as added (consumer)`,
     RemoteStateConsumersRemoved: ({ workspaces }, { stream }) => sql`
       delete from remote_state_consumers where workspace = ${stream} and consumer = any (${workspaces}::text[])`,
-    WorkspaceDeleted: (_, { stream }) =>
-      sql`delete from remote_state_consumers where workspace = ${stream} or consumer = ${stream}`,
+    ...whenWorkspaceEnds(
+      (workspace) => sql`delete from remote_state_consumers where workspace = ${workspace} or consumer = ${workspace}`,
+    ),
     OrganizationDeleted: (_, { stream }) => sql`delete from remote_state_consumers where organization = ${stream}`,
   },
 };

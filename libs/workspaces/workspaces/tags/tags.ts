@@ -111,6 +111,15 @@ export const decideBindings = (
   return changes.map((change) => toTagEvent(change, there.get(change.key)?.value === null));
 };
 
+/** Returns the events that remove the keys that a project fixes. */
+export const decideUnbinding = (tags: readonly Tag[], fixed: readonly FixedTagKey[]): readonly TagEvent[] => {
+  const there = indexTagsByKey(tags);
+  return fixed.flatMap(({ key }) => {
+    const tag = there.get(key);
+    return tag ? [toTagEvent({ key, from: tag.value, to: null }, tag.value === null)] : [];
+  });
+};
+
 /** Location of the project in the document of a workspace. */
 const PROJECT_POINTER = '/data/relationships/project/data/id';
 

@@ -50,6 +50,19 @@ export const beginWorkspace = (
     latestChangeAt: time,
   });
 
+/** Returns the first version of a recovered workspace: the last one before the deletion, without lock and runs. */
+export const recoverWorkspace = (
+  { name, project }: { readonly name: string; readonly project: string },
+  { stream, time }: OrganizationRecordedEvent,
+  lookup: HistoryLookup,
+): readonly HistoryChange[] => {
+  const last = lookup.ofDeleted(stream);
+  if (!last) return [];
+  const { currentRun, currentConfigurationVersion, currentConfigurationSince, lock } = NEW_WORKSPACE_DATA;
+  const withoutRuns = { ...last, currentRun, currentConfigurationVersion, currentConfigurationSince, lock };
+  return createSubject(stream, { ...withoutRuns, name, project, updatedAt: time, latestChangeAt: time });
+};
+
 /** Returns a new version of a workspace. */
 export const updateWorkspace = (
   { stream, time }: OrganizationRecordedEvent,

@@ -53,4 +53,7 @@ export type ActiveWorkspace = {
   readonly stateHead: StateHead;
 };
 
-export type WorkspaceState = { readonly status: 'absent' | 'deleted' } | ActiveWorkspace;
+/** `last`: the workspace as it was, unlocked; null if it cannot be recovered. */
+type DeletedWorkspace = { readonly status: 'deleted'; readonly last: ActiveWorkspace | null };
+
+export type WorkspaceState = { readonly status: 'absent' } | DeletedWorkspace | ActiveWorkspace;

@@ -22,14 +22,18 @@ const create = (name: string, settings = {}) =>
   ({ type: 'CreateWorkspace', data: { project: 'prj-1', name, settings, names: [], bindings: [] } }) as const;
 const update = (changes: object, more: object = {}) =>
   ({ type: 'UpdateWorkspace', data: { changes, ...more } }) as const;
-const remove = (forced: boolean) => ({ type: 'DeleteWorkspace', data: { forced } }) as const;
+const UNTIL = '2026-02-01T00:00:00.000Z';
+const remove = (forced: boolean) => ({ type: 'DeleteWorkspace', data: { forced, recoverableUntil: UNTIL } }) as const;
 const locked: WorkspaceEvent = { type: 'WorkspaceLocked', data: { holder: alice, reason: '' } };
 const uploading: WorkspaceEvent = {
   type: 'StateVersionCreated',
   data: { id: 'sv-1', serial: 1, lineage: null, md5: 'a', createdBy: alice, run: null, rollbackOf: null },
 };
 const managing: WorkspaceEvent = { type: 'StateVersionPromoted', data: { id: 'sv-1', resources: 2 } };
-const deleted: WorkspaceEvent = { type: 'WorkspaceDeleted', data: { name: 'one', project: 'prj-1', forced: false } };
+const deleted: WorkspaceEvent = {
+  type: 'WorkspaceDeleted',
+  data: { name: 'one', project: 'prj-1', forced: false, recoverableUntil: UNTIL },
+};
 
 describe('a workspace', () => {
   it('is created with the defaults for settings that the request omits', () =>
@@ -187,7 +191,10 @@ describe('a workspace', () => {
   it('is force-deleted in every condition', () =>
     given(created, locked, managing)
       .when(remove(true))
-      .yields({ type: 'WorkspaceDeleted', data: { name: 'one', project: 'prj-1', forced: true } }));
+      .yields({
+        type: 'WorkspaceDeleted',
+        data: { name: 'one', project: 'prj-1', forced: true, recoverableUntil: UNTIL },
+      }));
 
   it('stays deleted', () =>
     given(created, deleted)

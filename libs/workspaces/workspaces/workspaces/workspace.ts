@@ -16,9 +16,11 @@ import {
   type Message,
   type Problem,
   type Tag,
-  type WorkspaceDeleted,
+  type Timestamp,
+  type WorkspaceEnd,
 } from '#platform/kernel';
-import { lockDecisions, lockEvolutions, type LockCommand, type LockEvent } from '../lock/lock.js';
+import { lockDecisions, lockEvolutions, unlock, type LockCommand, type LockEvent } from '../lock/lock.js';
+import { recoveryDecisions, type RecoveryCommand, type RecoveryEvent } from '../recovery/recovery.js';
 import {
   decideConsumerChanges,
   consumerDecisions,
@@ -51,16 +53,17 @@ import {
  * The decider of a workspace: settings, tags, lock and the head of its state in one stream, because they must agree:
  * only the holder of the lock may upload state, and unlocking makes the latest state current.
  *
- * absent ──create──► active ──delete──► deleted
+ * absent ──create──► active ──delete──► deleted ──recover──► active
  *
- * The rules are split over lock.ts, state-head.ts, tags.ts, settings.ts and remote-state-consumers.ts, each with its
- * own state machine.
+ * The rules are split over lock.ts, state-head.ts, tags.ts, settings.ts, remote-state-consumers.ts and recovery.ts, each
+ * with its own state machine.
  */
 export type WorkspaceEvent =
   | Message<'WorkspaceCreated', { project: string; name: string; settings: WorkspaceSettings; tags: readonly Tag[] }>
   | Message<'WorkspaceUpdated', { changes: WorkspaceChanges }>
   | Message<'WorkspaceMoved', { from: string; to: string }>
-  | WorkspaceDeleted
+  | WorkspaceEnd
+  | RecoveryEvent
   | Message<'WorkspaceSshKeyAssigned', { key: string }>
   | Message<'WorkspaceSshKeyUnassigned', { key: string }>
   | LockEvent
@@ -96,13 +99,15 @@ export type WorkspaceCommand =
         bindings?: readonly Tag[] | undefined;
       }
     >
-  | Message<'DeleteWorkspace', { forced: boolean }>
+  /** `recoverableUntil`: null if the deletion is final. */
+  | Message<'DeleteWorkspace', { forced: boolean; recoverableUntil: Timestamp | null }>
   /** Null removes the present key. */
   | Message<'AssignSshKey', { key: string | null }>
   | LockCommand
   | TagCommand
   | StateCommand
-  | ConsumerCommand;
+  | ConsumerCommand
+  | RecoveryCommand;
 
 type ExistingWorkspaceDecision = Exclude<WorkspaceCommand, { type: 'CreateWorkspace' }>;
 
@@ -173,7 +178,7 @@ const decideUpdate = (
 };
 
 const decideDelete = (
-  { forced }: DataOf<ExistingWorkspaceDecision, 'DeleteWorkspace'>,
+  { forced, recoverableUntil }: DataOf<ExistingWorkspaceDecision, 'DeleteWorkspace'>,
   { name, project, lock, stateHead }: ActiveWorkspace,
 ): readonly WorkspaceEvent[] => {
   if (!forced) {
@@ -186,7 +191,7 @@ const decideDelete = (
       throw conflict(`Workspace cannot be safely deleted because it manages ${stateHead.resources} resources`);
     }
   }
-  return [{ type: 'WorkspaceDeleted', data: { name, project, forced } }];
+  return [{ type: 'WorkspaceDeleted', data: { name, project, forced, recoverableUntil } }];
 };
 
 const decideSshKey = (
@@ -200,7 +205,7 @@ const decideSshKey = (
 
 export const workspace: Decider<WorkspaceState, WorkspaceCommand, WorkspaceEvent> = {
   // A snapshot contains all settings, so its version rises with each new setting and older snapshots are ignored.
-  version: 6 + WORKSPACE_SETTINGS.version,
+  version: 7 + WORKSPACE_SETTINGS.version,
   initial: { status: 'absent' },
   decide: {
     CreateWorkspace: ({ project, name, settings, names, bindings, ...context }, state) => {
@@ -231,6 +236,7 @@ export const workspace: Decider<WorkspaceState, WorkspaceCommand, WorkspaceEvent
     AddRemoteStateConsumers: whenActive(consumerDecisions.AddRemoteStateConsumers),
     RemoveRemoteStateConsumers: whenActive(consumerDecisions.RemoveRemoteStateConsumers),
     ReplaceRemoteStateConsumers: whenActive(consumerDecisions.ReplaceRemoteStateConsumers),
+    ...recoveryDecisions,
   },
   evolve: {
     WorkspaceCreated: ({ project, name, settings, tags }) => ({
@@ -248,7 +254,13 @@ export const workspace: Decider<WorkspaceState, WorkspaceCommand, WorkspaceEvent
         ? { ...state, name: name ?? state.name, settings: { ...state.settings, ...settings } }
         : state,
     WorkspaceMoved: ({ to }, state) => (state.status === 'active' ? { ...state, project: to } : state),
-    WorkspaceDeleted: () => ({ status: 'deleted' }),
+    WorkspaceDeleted: ({ recoverableUntil }, state) => ({
+      status: 'deleted',
+      last: recoverableUntil !== null && state.status === 'active' ? unlock(state) : null,
+    }),
+    WorkspacePurged: () => ({ status: 'deleted', last: null }),
+    WorkspaceRecovered: ({ name, project }, state) =>
+      state.status === 'deleted' && state.last ? { ...state.last, name, project } : state,
     WorkspaceSshKeyAssigned: ({ key }, state) => (state.status === 'active' ? { ...state, sshKey: key } : state),
     WorkspaceSshKeyUnassigned: (_, state) => (state.status === 'active' ? { ...state, sshKey: null } : state),
     ...lockEvolutions,

@@ -1,8 +1,9 @@
 import type { BindingMode, DataOf, Message, Problem, Tag } from '#platform/kernel';
-import type { Actor } from '#api/access';
+import type { Actor, RecoveredResource } from '#api/access';
 import { AggregateCommand, type Operation } from '#storage/event-store';
 import type { BindingRow, TagReference } from '#organizations/tag-bindings';
 import type { LockCommandInput } from '../lock/lock.js';
+import type { RecoveryCommand } from '../recovery/recovery.js';
 import type { ConsumerCommand } from '../remote-state-consumers/remote-state-consumers.js';
 import type { SiteRelease } from '../tool-versions/tool-versions.view.js';
 import type { WorkspaceCommand } from './workspace.js';
@@ -25,6 +26,7 @@ type ExistingWorkspaceCommand =
       WorkspaceCommand,
       | { type: 'CreateWorkspace' | 'UpdateWorkspace' | LockCommandInput['type'] | TagCommandInput['type'] }
       | ConsumerCommand
+      | RecoveryCommand
     >
   | UpdateCommandInput
   | LockCommandInput
@@ -56,7 +58,10 @@ type ConsumerOperation = Operation<{ workspace: string; consumers: readonly stri
 export type WorkspaceOperations = {
   CreateWorkspace: Operation<{ organization: string; data: NewWorkspaceInput; actor: Actor }, WorkspaceRow>;
   UpdateWorkspace: ExistingWorkspaceOperation<'UpdateWorkspace'>;
-  DeleteWorkspace: ExistingWorkspaceOperation<'DeleteWorkspace'>;
+  DeleteWorkspace: Operation<{ target: WorkspaceTarget; data: { readonly forced: boolean }; actor: Actor }, void>;
+  /** Brings a deleted workspace back, under another name if there is one in the request. */
+  RecoverWorkspace: Operation<{ id: string; name: string | undefined; actor: Actor }, RecoveredResource>;
+  PurgeWorkspace: Operation<{ id: string; actor: Actor }, void>;
   /** Moves workspaces into a project. */
   MoveWorkspaces: Operation<{ project: string; workspaces: readonly string[]; actor: Actor }, void>;
   AssignSshKey: ExistingWorkspaceOperation<'AssignSshKey'>;

@@ -3,9 +3,10 @@ import { CommandHandler } from '@nestjs/cqrs';
 import { Ids, sql } from '#platform/kernel';
 import { AggregateHandler, EventStore, getFirstRowOrNull, type OperationTable } from '#storage/event-store';
 import { castRows } from '#platform/postgres';
-import { createEventContext, createSystemContext, type Actor } from '#api/access';
+import { createEventContext, createSystemContext, RecoveryPeriod, type Actor } from '#api/access';
 import { selectWorkspaceBindings, type BindingRow } from '#organizations/tag-bindings';
 import { moveWorkspaces } from './move-workspaces.operation.js';
+import { purgeWorkspace, recoverWorkspace } from '../recovery/recover-workspace.operation.js';
 import { changeRemoteStateConsumers } from '../remote-state-consumers/change-remote-state-consumers.operation.js';
 import { deleteTags } from './delete-tags.operation.js';
 import { tagWorkspaces } from './tag-workspaces.operation.js';
@@ -23,7 +24,9 @@ export class WorkspacesHandler extends AggregateHandler<WorkspaceOperations> {
   protected readonly operations: OperationTable<WorkspaceOperations> = {
     CreateWorkspace: (input) => this.create(input),
     UpdateWorkspace: (input) => this.change('UpdateWorkspace', input),
-    DeleteWorkspace: (input) => this.change('DeleteWorkspace', input),
+    DeleteWorkspace: (input) => this.remove(input),
+    RecoverWorkspace: (input) => recoverWorkspace(this.store, input),
+    PurgeWorkspace: (input) => purgeWorkspace(this.store, input),
     MoveWorkspaces: (input) => moveWorkspaces(this.store, input),
     AssignSshKey: (input) => this.change('AssignSshKey', input),
     LockWorkspace: (input) => this.change('LockWorkspace', input),
@@ -50,6 +53,7 @@ export class WorkspacesHandler extends AggregateHandler<WorkspaceOperations> {
     private readonly store: EventStore,
     private readonly ids: Ids,
     private readonly releases: ToolReleases,
+    private readonly recoveryPeriod: RecoveryPeriod,
     @Inject(GLOBAL_REMOTE_STATE) private readonly globalRemoteState: boolean,
   ) {
     super();
@@ -66,6 +70,11 @@ export class WorkspacesHandler extends AggregateHandler<WorkspaceOperations> {
   ): Promise<WorkspaceRow | null> {
     const context = createEventContext(actor);
     return getFirstRowOrNull<WorkspaceRow>(await changeWorkspace(this.store, type, { target, data, actor, context }));
+  }
+
+  private async remove({ target, data, actor }: WorkspaceOperations['DeleteWorkspace']['input']): Promise<void> {
+    const recoverableUntil = this.recoveryPeriod.computeEnd();
+    await this.change('DeleteWorkspace', { target, data: { ...data, recoverableUntil }, actor });
   }
 
   private async finalizeUpload(input: WorkspaceOperations['FinalizeUpload']['input']): Promise<WorkspaceRow | null> {

@@ -29,14 +29,16 @@ const listUpdateRequirements: RequirementTable['UpdateWorkspace'] = ({ changes, 
 };
 
 /** Owners can always force a deletion. Workspace admins can if the organization allows it. */
-const listDeletionRequirements: RequirementTable['DeleteWorkspace'] = ({ forced }, row) => {
-  if (!forced) return [{ permission: 'delete-workspace', scope: row }];
-  return [{ permission: row.allowForceDelete ? 'force-delete-own-workspace' : 'force-delete-workspace', scope: row }];
+export const getDeletionPermission = (forced: boolean, allowForceDelete: boolean): Permission => {
+  if (!forced) return 'delete-workspace';
+  return allowForceDelete ? 'force-delete-own-workspace' : 'force-delete-workspace';
 };
 
 const REQUIREMENTS: RequirementTable = {
   UpdateWorkspace: listUpdateRequirements,
-  DeleteWorkspace: listDeletionRequirements,
+  DeleteWorkspace: ({ forced }, row) => [
+    { permission: getDeletionPermission(forced, row.allowForceDelete), scope: row },
+  ],
   AssignSshKey: onWorkspace('assign-ssh-key'),
   LockWorkspace: onWorkspace('lock-workspace'),
   RenewLock: onWorkspace('lock-workspace'),

@@ -1,0 +1,115 @@
+import { unprocessable } from '#platform/kernel';
+import { expectVersion, type EventStore } from '#storage/event-store';
+import { getViolatedConstraint } from '#platform/postgres';
+import {
+  changeResource,
+  requirePermission,
+  type Actor,
+  type RecoveredResource,
+  type RecoveryChange,
+} from '#api/access';
+import { raiseConflictWhenFixedKeysChanged } from '#organizations/tag-bindings';
+import { workspace } from '../workspaces/workspace.js';
+import type { WorkspaceOperations } from '../workspaces/workspaces.commands.js';
+import { getDeletionPermission } from '../workspaces/workspaces.permissions.js';
+import type { ActiveWorkspace, WorkspaceState } from '../workspaces/workspace-state.js';
+import { loadDeletedWorkspace, type DeletedWorkspaceForCommand } from './deleted-workspaces.queries.js';
+
+/** Returns the deleted workspace. Throws unless the caller may delete it: the same callers may recover and purge it. */
+const loadPermitted = async (
+  store: EventStore,
+  actor: Actor,
+  id: string,
+  forced: (row: DeletedWorkspaceForCommand) => boolean,
+) => {
+  const row = await loadDeletedWorkspace(store.database, actor, id);
+  requirePermission(actor, 'read-workspace', row);
+  requirePermission(actor, getDeletionPermission(forced(row), row.allowForceDelete), row);
+  return row;
+};
+
+const isPoolUsable = ({ settings: { agentPoolId } }: ActiveWorkspace, { pool }: DeletedWorkspaceForCommand): boolean =>
+  agentPoolId === null || pool !== null;
+
+const hasSshKey = (last: ActiveWorkspace, { sshKey }: DeletedWorkspaceForCommand): boolean =>
+  last.sshKey === null || sshKey !== null;
+
+const getLast = (state: WorkspaceState): ActiveWorkspace | null => (state.status === 'deleted' ? state.last : null);
+
+const toCommand = (name: string | undefined, row: DeletedWorkspaceForCommand, state: WorkspaceState) => {
+  const last = getLast(state);
+  const { project, fixed } = row;
+  const references = { isPoolUsable: !last || isPoolUsable(last, row), hasSshKey: !last || hasSshKey(last, row) };
+  return { type: 'RecoverWorkspace', data: { name, project, fixed, ...references } } as const;
+};
+
+/** Describes what is not as it was before the deletion. */
+const listChanges = (
+  name: string | undefined,
+  row: DeletedWorkspaceForCommand,
+  last: ActiveWorkspace,
+): readonly RecoveryChange[] => {
+  const isMoved = row.project !== last.project;
+  const unbound = isMoved ? row.fixed.filter(({ key }) => last.tags.some((tag) => tag.key === key)) : [];
+  return [
+    ...(name === undefined || name === last.name ? [] : [{ field: 'name', detail: `The name was ${last.name}` }]),
+    ...(isMoved
+      ? [{ field: 'project', detail: `Project ${last.project} is gone: the workspace is in ${row.projectName}` }]
+      : []),
+    ...(isPoolUsable(last, row)
+      ? []
+      : [
+          {
+            field: 'agent-pool',
+            detail: `The workspace may not use agent pool ${last.settings.agentPoolId}: its project decides where runs execute`,
+          },
+        ]),
+    ...(hasSshKey(last, row) ? [] : [{ field: 'ssh-key', detail: `SSH key ${last.sshKey} is gone` }]),
+    ...unbound.map(({ key, project }) => ({ field: 'tags', detail: `Project ${project} fixes the value of ${key}` })),
+  ];
+};
+
+const refuseTakenName = (error: unknown): never => {
+  if (getViolatedConstraint(error) === 'workspaces_organization_name_key') {
+    throw unprocessable('Name has already been taken: rename the other workspace, or send another name', 'name');
+  }
+  throw error;
+};
+
+/** Brings a deleted workspace back under its id. */
+export const recoverWorkspace = async (
+  store: EventStore,
+  { id, name, actor }: WorkspaceOperations['RecoverWorkspace']['input'],
+): Promise<RecoveredResource> => {
+  let recovered: RecoveredResource | null = null;
+  await changeResource(store, workspace, {
+    actor,
+    load: () => loadPermitted(store, actor, id, () => false),
+    command: (row, state) => {
+      const last = getLast(state);
+      recovered = last && { name: name ?? last.name, project: row.project, changes: listChanges(name, row, last) };
+      return toCommand(name, row, state);
+    },
+    writes: ({ organization, organizationVersion, project, projectVersion, pool, sshKey }) => [
+      expectVersion(organization, organizationVersion),
+      expectVersion(project, projectVersion),
+      ...[pool, sshKey].flatMap((one) => (one ? [expectVersion(one.stream, one.version)] : [])),
+    ],
+    read: ({ project, fixed }) => [raiseConflictWhenFixedKeysChanged(project, fixed)],
+  }).catch(refuseTakenName);
+  if (!recovered) throw new Error(`the recovery of ${id} has no result`);
+  return recovered;
+};
+
+/** Ends a deleted workspace before its time. */
+export const purgeWorkspace = async (
+  store: EventStore,
+  { id, actor }: WorkspaceOperations['PurgeWorkspace']['input'],
+): Promise<void> => {
+  await changeResource(store, workspace, {
+    actor,
+    load: () => loadPermitted(store, actor, id, ({ forced }) => forced),
+    command: { type: 'PurgeWorkspace', data: { expired: false } },
+    writes: ({ organization, organizationVersion }) => [expectVersion(organization, organizationVersion)],
+  });
+};

@@ -1,0 +1,68 @@
+import { checkName, conflict, notFound, type HandlersByType, type Message } from '#platform/kernel';
+import { decideForcedEnd } from '../lock/lock.js';
+import { NAME_RULE } from '../settings/settings.js';
+import { decideUnbinding, type FixedTagKey } from '../tags/tags.js';
+import type { ActiveWorkspace, WorkspaceState } from '../workspaces/workspace-state.js';
+import type { WorkspaceEvent } from '../workspaces/workspace.js';
+
+/**
+ * The recovery of a deleted workspace, and its purge, after which nothing can be recovered.
+ *
+ * deleted ──recover──► active
+ * └──purge──► deleted for good
+ */
+export type RecoveryEvent = Message<'WorkspaceRecovered', { name: string; project: string }>;
+
+export type RecoveryCommand =
+  | Message<
+      'RecoverWorkspace',
+      {
+        /** Default: the name before the deletion. */
+        name: string | undefined;
+        project: string;
+        /** Whether the workspace may use its agent pool, if it has one. */
+        isPoolUsable: boolean;
+        /** Whether its SSH key exists, if it has one. */
+        hasSshKey: boolean;
+        /** Keys that workspaces of the project may not bind. Bindings that the workspace had in this project stay. */
+        fixed: readonly FixedTagKey[];
+      }
+    >
+  | Message<'PurgeWorkspace', { expired: boolean }>;
+
+const requireDeleted = (state: WorkspaceState): ActiveWorkspace => {
+  if (state.status === 'active') throw conflict('The workspace is not deleted');
+  if (state.status === 'absent' || !state.last) throw notFound();
+  return state.last;
+};
+
+/** Returns the events that make the workspace follow its project, because its own pool is gone. */
+const leavePool = ({ settings: { agentPoolId, settingOverwrites } }: ActiveWorkspace): readonly WorkspaceEvent[] => {
+  if (agentPoolId === null) return [];
+  const followed = { ...settingOverwrites, executionMode: false, agentPool: false };
+  return [{ type: 'WorkspaceUpdated', data: { changes: { agentPoolId: null, settingOverwrites: followed } } }];
+};
+
+const leaveSshKey = ({ sshKey }: ActiveWorkspace): readonly WorkspaceEvent[] =>
+  sshKey === null ? [] : [{ type: 'WorkspaceSshKeyUnassigned', data: { key: sshKey } }];
+
+export const recoveryDecisions: HandlersByType<RecoveryCommand, [state: WorkspaceState], readonly WorkspaceEvent[]> = {
+  RecoverWorkspace: ({ name, project, isPoolUsable, hasSshKey, fixed }, state) => {
+    const last = requireDeleted(state);
+    if (name !== undefined && name !== last.name) checkName(name, NAME_RULE);
+    return [
+      { type: 'WorkspaceRecovered', data: { name: name ?? last.name, project } },
+      ...(isPoolUsable ? [] : leavePool(last)),
+      ...(hasSshKey ? [] : leaveSshKey(last)),
+      ...(project === last.project ? [] : decideUnbinding(last.tags, fixed)),
+      // Nobody uploads a version that waited for its file, and no unlock would make the newest one current.
+      ...decideForcedEnd(last),
+    ];
+  },
+  PurgeWorkspace: ({ expired }, state) => {
+    // Somebody was faster than the job.
+    if (expired && (state.status !== 'deleted' || !state.last)) return [];
+    const { name, project } = requireDeleted(state);
+    return [{ type: 'WorkspacePurged', data: { name, project, expired } }];
+  },
+};
