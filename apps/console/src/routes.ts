@@ -28,6 +28,7 @@ import { providerRoute } from './screens/provider/provider.routes.js';
 import { registryRoute } from './screens/registry/registry.routes.js';
 import { runsRoute } from './screens/runs/runs.routes.js';
 import { siteRoute } from './screens/site/site.routes.js';
+import { recentlyDeletedRoute } from './screens/recently-deleted/recently-deleted.routes.js';
 import { sshKeysRoute } from './screens/ssh-keys/ssh-keys.routes.js';
 import { siteExecutorsRoute, sitePoolRoute } from './screens/site-executors/site-executors.routes.js';
 import { siteOrganizationsRoute } from './screens/site-organizations/site-organizations.routes.js';
@@ -98,6 +99,7 @@ const settingsSections = organizationSettingsRoute.addChildren([
   factSourcesRoute,
   ipAllowlistRoute,
   sshKeysRoute,
+  recentlyDeletedRoute,
 ]);
 
 const organizationScreens = organizationRoute.addChildren([

@@ -14,7 +14,7 @@ export type ChangeBatch = {
 
 /** The keys after `organizationKey` of the queries that show resources of a type. */
 const KEYS_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
-  workspaces: ['workspaces', 'home', 'access', 'tags', 'notifications'],
+  workspaces: ['workspaces', 'home', 'access', 'tags', 'notifications', 'recoverable-items'],
   'state-versions': ['workspaces', 'home'],
   vars: ['workspaces', 'variable-sets'],
   varsets: ['workspaces', 'variable-sets'],

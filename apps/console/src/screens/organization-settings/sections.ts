@@ -21,6 +21,7 @@ const SECTIONS: readonly SettingsSection[] = [
   { label: 'Fact sources', path: 'fact-sources', permission: 'can-manage-auditing' },
   { label: 'IP allowlist', path: 'ip-allowlist', permission: 'can-update' },
   { label: 'SSH keys', path: 'ssh-keys' },
+  { label: 'Recently deleted', path: 'recently-deleted' },
 ];
 
 /** Returns the path of a section of an organization. */

@@ -1,6 +1,7 @@
 import { List, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { isRecoverable, useRecoverItem } from '../../api/recoverable-items.js';
 import { useDeleteWorkspace, workspaceContentQuery, type WorkspaceContent } from '../../api/workspace-deletion.js';
 import type { Workspace } from '../../api/workspaces.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
@@ -20,7 +21,7 @@ const describe = (count: number | null, one: string): string =>
 
 const Losses = ({ content: { stateVersions, runs, variables } }: { readonly content: WorkspaceContent }) => (
   <>
-    <Text size="sm">The workspace is deleted for good, with:</Text>
+    <Text size="sm">The workspace is deleted, with:</Text>
     <List size="sm">
       <List.Item>{describe(stateVersions, 'state version')}</List.Item>
       <List.Item>{describe(runs, 'run')}</List.Item>
@@ -36,8 +37,15 @@ export const DeleteDialog = ({ organization, workspace, isForced, onClose }: Del
   const change = useDeleteWorkspace(organization, workspace);
   const query = useQuery(workspaceContentQuery(workspace));
   const { name, 'resource-count': resources } = workspace.attributes;
-  const leave = () => {
-    showToast({ kind: 'success', message: `The workspace ${name} is deleted.` });
+  const recovery = useRecoverItem(organization);
+  const undo = () =>
+    recovery.mutate(
+      { id: workspace.id },
+      { onSuccess: () => showToast({ kind: 'success', message: `The workspace ${name} is back, without its runs.` }) },
+    );
+  const leave = async () => {
+    const canUndo = await isRecoverable(organization, workspace.id);
+    showToast({ kind: 'success', message: `The workspace ${name} is deleted.`, undo: canUndo ? undo : undefined });
     void navigate({ to: '/$organization/workspaces', params: { organization }, replace: true });
   };
   return (
@@ -46,7 +54,7 @@ export const DeleteDialog = ({ organization, workspace, isForced, onClose }: Del
       action={isForced ? 'Delete by force' : 'Delete'}
       typed={name}
       change={change}
-      onConfirm={() => change.mutate({ safely: !isForced }, { onSuccess: leave })}
+      onConfirm={() => change.mutate({ safely: !isForced }, { onSuccess: () => void leave() })}
       onClose={onClose}
     >
       <QueryState query={query} what="workspace" loading={<LoadingLines count={4} />}>
