@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { getRouteOptions, type DocumentKind } from '#api/access';
+import { DocumentMemory } from '#api/document-cache';
 import type { Sql } from '#platform/kernel';
 import { listEndpointModules } from '../support/gateway-routes.js';
 import { planFor } from '../support/plans.js';
@@ -69,9 +70,11 @@ const listKinds = async (): Promise<readonly DocumentKind[]> => {
   return [...new Set(handlers.flatMap((handler) => getRouteOptions(handler).document ?? []))];
 };
 
-/** Returns the statements that requests send while the work runs. */
+/** Returns the statements that requests send while the work runs, also those that a check of the read barrier contains. */
 const captureStatements = async (work: () => Promise<unknown>): Promise<readonly Sql[]> => {
   const { database } = server;
+  const memory = server.resolve(DocumentMemory);
+  const select = memory.select.bind(memory);
   const sent: Sql[] = [];
   const rows = database.rows.bind(database);
   const slowRows = database.slowRows.bind(database);
@@ -83,10 +86,16 @@ const captureStatements = async (work: () => Promise<unknown>): Promise<readonly
     sent.push(statement);
     return slowRows(caller, statement);
   };
+  memory.select = (keys) => {
+    const statement = select(keys);
+    sent.push(statement);
+    return statement;
+  };
   try {
     await work();
     return sent;
   } finally {
+    Reflect.deleteProperty(memory, 'select');
     Reflect.deleteProperty(database, 'rows');
     Reflect.deleteProperty(database, 'slowRows');
   }

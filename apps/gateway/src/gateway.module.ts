@@ -9,7 +9,13 @@ import { AuditTrailLogModule } from '#activity/audit-trail-log';
 import { ConsoleModule } from '#api/console';
 import { ConnectionsModule } from '#vcs/connections';
 import { DocumentCacheModule } from '#api/document-cache';
-import { EdgeModule, HostedInterceptor, KnownFiltersInterceptor, SelfHostedInterceptor } from '#api/edge';
+import {
+  createResourceEdit,
+  EdgeModule,
+  HostedInterceptor,
+  KnownFiltersInterceptor,
+  SelfHostedInterceptor,
+} from '#api/edge';
 import { EventStoreModule } from '#storage/event-store';
 import { FactsModule } from '#activity/facts';
 import { HistoryModule } from '#activity/history';
@@ -116,7 +122,11 @@ export class GatewayModule {
         ReadsModule.with({ recorded: !selfHosted }),
         ...WITHOUT_OPTIONS,
         SiteModule.with(collectSiteFacts(runtime)),
-        DocumentCacheModule.with({ ...runtime, documentCacheBytes: settings.documentCacheBytes }),
+        DocumentCacheModule.with({
+          ...runtime,
+          documentCacheBytes: settings.documentCacheBytes,
+          editResource: createResourceEdit(settings.edition),
+        }),
         ...listPeopleModules(runtime),
         ScimModule.with(settings),
         OrganizationsModule.with(settings),

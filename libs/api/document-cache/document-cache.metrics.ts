@@ -24,4 +24,16 @@ export const cacheMetrics = {
     name: 'cadastre_document_cache_bytes',
     help: 'Memory of the documents, estimated',
   }),
+  resources: new Gauge({
+    name: 'cadastre_kept_resources',
+    help: 'Resources in memory, of which documents are made',
+  }),
+  resourceBytes: new Gauge({
+    name: 'cadastre_kept_resources_bytes',
+    help: 'Memory of the resources, estimated',
+  }),
+  names: new Gauge({
+    name: 'cadastre_kept_names',
+    help: 'Names in memory, with which lists and searches are answered',
+  }),
 };

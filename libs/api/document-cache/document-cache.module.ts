@@ -1,8 +1,10 @@
 import { Module, type DynamicModule, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import type { EventStore } from '#storage/event-store';
-import type { Clock } from '#platform/kernel';
+import type { EventStore, LogChange } from '#storage/event-store';
+import { sql, type Clock, type Sql } from '#platform/kernel';
+import type { Resource } from '#api/json-api';
 import { DocumentDependencies } from './dependencies.js';
 import { DocumentCache } from './document-cache.js';
+import type { KeptResources, ResourceKeys, ResourceReader, LoadedRow } from './kept-resources.js';
 import { ReadBarrier } from './read.barrier.js';
 
 type DocumentCacheOptions = {
@@ -10,16 +12,58 @@ type DocumentCacheOptions = {
   readonly clock: Clock;
   /** Bytes; null to keep no documents. */
   readonly documentCacheBytes: number | null;
+  /** Removes from a resource what the edition does not have. */
+  readonly editResource: (resource: Resource) => Resource;
 };
 
-/** The documents that a gateway keeps, and the barrier in front of them. */
-export class DocumentMemory implements OnApplicationBootstrap, OnApplicationShutdown {
-  readonly documents: DocumentCache;
-  readonly barrier: ReadBarrier;
+/** The part of the memory for complete responses. The other part is for resources, of which responses are made. */
+const SHARE_OF_RESPONSES = 0.25;
 
-  constructor({ store, clock }: DocumentCacheOptions, bytes: number) {
-    this.documents = new DocumentCache(bytes, new DocumentDependencies(store.projections), clock);
-    this.barrier = new ReadBarrier(store.database, this.documents);
+/** The resources and responses that a gateway keeps, and the barrier in front of them. */
+export class DocumentMemory implements OnApplicationBootstrap, OnApplicationShutdown, ResourceReader {
+  readonly documents: DocumentCache;
+  readonly dependencies: DocumentDependencies;
+  readonly barrier: ReadBarrier;
+  readonly clock: Clock;
+  readonly editResource: DocumentCacheOptions['editResource'];
+  readonly resourceBytes: number;
+  private kept: KeptResources | null = null;
+
+  constructor({ store, clock, editResource }: DocumentCacheOptions, bytes: number) {
+    this.clock = clock;
+    this.editResource = editResource;
+    const responseBytes = Math.floor(bytes * SHARE_OF_RESPONSES);
+    this.resourceBytes = bytes - responseBytes;
+    this.dependencies = new DocumentDependencies(store.projections);
+    this.documents = new DocumentCache(responseBytes, this.dependencies, clock);
+    this.barrier = new ReadBarrier(store.database, this);
+  }
+
+  /** Null if no module has provided any. */
+  get resources(): KeptResources | null {
+    return this.kept;
+  }
+
+  provideResources(kept: KeptResources): void {
+    this.kept = kept;
+  }
+
+  onChanges(changes: readonly LogChange[]): void {
+    this.documents.onChanges(changes);
+    this.kept?.onChanges(changes);
+  }
+
+  onUnknownChanges(): void {
+    this.documents.onUnknownChanges();
+    this.kept?.onUnknownChanges();
+  }
+
+  select(keys: ResourceKeys): Sql {
+    return this.kept?.select(keys) ?? sql.raw('select null::text as id where false');
+  }
+
+  onRead(keys: ResourceKeys, rows: readonly LoadedRow[]): void {
+    this.kept?.onRead(keys, rows);
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -38,6 +82,6 @@ export class DocumentCacheModule {
     const { documentCacheBytes: bytes } = options;
     const providers =
       bytes === null ? [] : [{ provide: DocumentMemory, useFactory: () => new DocumentMemory(options, bytes) }];
-    return { module: DocumentCacheModule, providers, exports: providers };
+    return { module: DocumentCacheModule, global: true, providers, exports: providers };
   }
 }

@@ -2,11 +2,12 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import type { Identity } from '#api/access';
 import { MAX_LOG_CHANGES, type LogChange } from '#storage/event-store';
-import { sql } from '#platform/kernel';
+import { sql, type Sql } from '#platform/kernel';
 import type { Database, DatabaseSession } from '#platform/postgres';
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { appendOn, createLampLit, lampHung, TestEventStore, waitForCondition } from '../../storage/event-store/spec.js';
-import { ReadBarrier, type ChangeListener } from './read.barrier.js';
+import type { ResourceKeys, ResourceReader, LoadedRow } from './kept-resources.js';
+import { ReadBarrier } from './read.barrier.js';
 
 let testDatabase: TestDatabase;
 let testStore: TestEventStore;
@@ -14,8 +15,18 @@ let barrier: ReadBarrier;
 let reported: Reported;
 
 /** Collects the streams of changes; `anything` if anything may have changed. */
-class Reported implements ChangeListener {
+class Reported implements ResourceReader {
+  readonly read: string[] = [];
   private streams: string[] = [];
+
+  /** The resources of these tests are the streams of the log. */
+  select({ ids }: ResourceKeys): Sql {
+    return sql`select stream as id, version from event_store.streams where stream = any (${ids}::text[])`;
+  }
+
+  onRead({ ids }: ResourceKeys, rows: readonly (LoadedRow & { readonly version?: number })[]): void {
+    this.read.push(`${ids.join()}: ${rows.map(({ id, version }) => `${id} ${version}`).join()}`);
+  }
 
   onChanges(changes: readonly LogChange[]): void {
     this.streams.push(...changes.map(({ stream }) => stream));
@@ -111,6 +122,17 @@ describe('a request', () => {
     const before = testStore.database.count.statements;
     expect(await Promise.all(Array.from({ length: 50 }, () => pass()))).toEqual(Array.from({ length: 50 }, () => true));
     expect(testStore.database.count.statements - before).toBe(1);
+  });
+
+  it('gets the resources that it needs from the statement of its check, which does not exceed a limit', async () => {
+    await testStore.append('lamp-1', 0, lampHung('cellar'));
+    const read = (...ids: readonly string[]) =>
+      new Promise((resolve) => barrier.pass(ADA, resolve, { ids, names: [] }));
+    expect(await Promise.all([read('lamp-1', 'lamp-2'), pass(), read('lamp-1')])).toEqual([true, true, true]);
+    expect([reported.take(), reported.read.splice(0)]).toEqual([['lamp-1'], ['lamp-1,lamp-2: lamp-1 1']]);
+    const many = (first: number) => Array.from({ length: 150 }, (_, n) => `lamp-${first + n}`);
+    await Promise.all([read(...many(1)), read(...many(1_000))]);
+    expect(reported.read).toEqual([`${many(1).join()}: lamp-1 1`, `${many(1_000).join()}: `]);
   });
 
   it('waits for a statement that is sent after it, not for one that is under way', async () => {

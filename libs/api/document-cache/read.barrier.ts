@@ -4,6 +4,7 @@ import { MAX_LOG_CHANGES, selectLogChanges, selectViewsState, type LogChange } f
 import { sql, type Sql } from '#platform/kernel';
 import type { Database, DatabaseSession } from '#platform/postgres';
 import { cacheMetrics } from './document-cache.metrics.js';
+import type { ResourceKeys, ResourceReader, LoadedRow } from './kept-resources.js';
 
 type BarrierRow = {
   readonly snapshot: string;
@@ -15,15 +16,33 @@ type BarrierRow = {
   readonly changes: readonly LogChange[];
 };
 
-/** Receives the result of each check, before the requests that wait for it continue. */
-export type ChangeListener = {
-  /** These events have become visible since the previous check. */
-  onChanges(changes: readonly LogChange[]): void;
-  /** Anything may have changed. */
-  onUnknownChanges(): void;
+type WaitingRead = {
+  readonly identity: Identity;
+  readonly keys: ResourceKeys;
+  readonly onChecked: (isCurrent: boolean) => void;
 };
 
-type WaitingRead = { readonly identity: Identity; readonly onChecked: (isCurrent: boolean) => void };
+const countKeys = ({ ids, names }: ResourceKeys): number => ids.length + names.length;
+
+/** Reads of one check, and their keys without duplicates. */
+type CheckBatch = { readonly requests: readonly WaitingRead[]; readonly keys: ResourceKeys };
+
+const mergeKeys = (requests: readonly WaitingRead[]): ResourceKeys => {
+  const all = requests.filter(({ keys }) => countKeys(keys) > 0).map(({ keys }) => keys);
+  if (all.length <= 1) return all[0] ?? NO_KEYS;
+  const names = new Map(all.flatMap((keys) => keys.names.map((each) => [`${each.organization}/${each.name}`, each])));
+  return { ids: [...new Set(all.flatMap(({ ids }) => ids))], names: [...names.values()] };
+};
+
+/** More resources are read by the next check, so that requests whose resources are in memory do not wait long. */
+const MAX_KEYS = 200;
+
+const NO_KEYS: ResourceKeys = { ids: [], names: [] };
+
+/** One row, or one for each resource that was read. */
+type BarrierRows = readonly [BarrierRow, ...BarrierRow[]];
+
+const isResource = (row: BarrierRow & Partial<LoadedRow>): row is BarrierRow & LoadedRow => typeof row.id === 'string';
 
 /** The snapshot and the state of the views of the last check. */
 type Checked = { readonly snapshot: string; readonly views: string };
@@ -37,6 +56,10 @@ const SET_UP: readonly Sql[] = [
   sql.raw('set plan_cache_mode = force_generic_plan'),
   sql.raw(`set statement_timeout = ${TIMEOUT_MS}`),
 ];
+
+/** Adds the rows of the missing resources to the row of the check, so that both belong to one snapshot. */
+const withResources = (check: Sql, resources: Sql): Sql =>
+  sql`select checked.*, resource.* from (${check}) checked left join lateral (${resources}) resource on true`;
 
 const selectBarrier = (before: Checked | null, callers: string): Sql => sql`
   select pg_current_snapshot()::text as snapshot, ${selectViewsState()} as views,
@@ -74,7 +97,7 @@ export class ReadBarrier {
 
   constructor(
     private readonly database: Database,
-    private readonly listener: ChangeListener,
+    private readonly reader: ResourceReader,
   ) {}
 
   /** Whether requests can pass. If not, a new attempt to open the barrier starts in the background. */
@@ -91,9 +114,9 @@ export class ReadBarrier {
     return this.opening;
   }
 
-  /** Calls `onChecked` with whether the answer may come from memory. */
-  pass(identity: Identity, onChecked: (isCurrent: boolean) => void): void {
-    this.waiting.push({ identity, onChecked });
+  /** Calls `onChecked` with whether the answer may come from memory, after the resources with these keys were read. */
+  pass(identity: Identity, onChecked: (isCurrent: boolean) => void, keys = NO_KEYS): void {
+    this.waiting.push({ identity, keys, onChecked });
     if (this.isBusy) return;
     this.isBusy = true;
     this.scheduleCheck();
@@ -112,23 +135,32 @@ export class ReadBarrier {
   }
 
   private async checkWaiting(): Promise<void> {
-    const requests = this.waiting;
-    this.waiting = [];
-    const outdated = await this.check(requests);
+    const { requests, keys } = this.takeBatch();
+    const outdated = await this.check(requests, keys);
     for (const { identity, onChecked } of requests) onChecked(outdated !== null && !outdated.has(identity));
     if (this.waiting.length > 0) this.scheduleCheck();
     else this.isBusy = false;
   }
 
+  /** Takes the requests that share the next check: all, or the first ones if they need too many resources. */
+  private takeBatch(): CheckBatch {
+    let keys = 0;
+    const end = this.waiting.findIndex((each, n) => (keys += countKeys(each.keys)) > MAX_KEYS && n > 0);
+    const requests = this.waiting.splice(0, end === -1 ? this.waiting.length : end);
+    return { requests, keys: mergeKeys(requests) };
+  }
+
   /** Returns the callers whose access has changed; null if the check failed. Never rejects. */
-  private async check(requests: readonly WaitingRead[]): Promise<ReadonlySet<Identity> | null> {
+  private async check(requests: readonly WaitingRead[], keys: ResourceKeys): Promise<ReadonlySet<Identity> | null> {
     const { session, checked } = this;
     if (!session || !checked) return null;
     const callers = [...new Set(requests.map(({ identity }) => identity))];
     try {
-      const row = await this.run(session, checked, callers);
+      const rows = await this.run(session, checked, callers, keys);
+      const [row] = rows;
       // The end of the connection can arrive with the response. Then nothing passes until there is a new connection.
       if (this.session !== session || !this.accept(row, checked)) return null;
+      if (countKeys(keys) > 0) this.reader.onRead(keys, rows.filter(isResource));
       return new Set(row.outdated.map((position) => callers[position - 1] as Identity));
     } catch (error) {
       this.logger.warn(`documents are read from Postgres until the connection is replaced: ${String(error)}`);
@@ -141,21 +173,21 @@ export class ReadBarrier {
   private accept({ snapshot, views, restored, changes }: BarrierRow, before: Checked): boolean {
     if (views === null) {
       this.checked = null;
-      this.listener.onUnknownChanges();
+      this.reader.onUnknownChanges();
       return false;
     }
     this.checked = { snapshot, views };
     const isKnown = !restored && views === before.views && changes.length <= MAX_LOG_CHANGES;
-    if (!isKnown) this.listener.onUnknownChanges();
-    else if (changes.length > 0) this.listener.onChanges(changes);
+    if (!isKnown) this.reader.onUnknownChanges();
+    else if (changes.length > 0) this.reader.onChanges(changes);
     return isKnown;
   }
 
   private async tryOpen(): Promise<void> {
     try {
       const session = (this.session ??= await this.connect());
-      const { snapshot, views } = await this.run(session, null, []);
-      this.listener.onUnknownChanges();
+      const [{ snapshot, views }] = await this.run(session, null, [], NO_KEYS);
+      this.reader.onUnknownChanges();
       if (this.session !== session) return;
       if (views === null) this.retryAt = performance.now() + RECONNECT_MS;
       else this.checked = { snapshot, views };
@@ -184,14 +216,15 @@ export class ReadBarrier {
     session: DatabaseSession,
     before: Checked | null,
     callers: readonly Identity[],
-  ): Promise<BarrierRow> {
+    keys: ResourceKeys,
+  ): Promise<BarrierRows> {
     const { count } = this.database;
     count.statements += 1;
     count.roundTrips += 1;
     cacheMetrics.checks.inc();
-    const statement = selectBarrier(before, `[${callers.map(toCallerJson).join(',')}]`);
-    const [row] = await within(TIMEOUT_MS, session.run<BarrierRow>(statement));
-    return row as BarrierRow;
+    const check = selectBarrier(before, `[${callers.map(toCallerJson).join(',')}]`);
+    const statement = countKeys(keys) === 0 ? check : withResources(check, this.reader.select(keys));
+    return (await within(TIMEOUT_MS, session.run<BarrierRow>(statement))) as unknown as BarrierRows;
   }
 
   /** Closes the connection. Nothing passes until a new one has been opened. */
@@ -200,7 +233,7 @@ export class ReadBarrier {
     this.session = null;
     this.checked = null;
     this.retryAt = performance.now() + RECONNECT_MS;
-    this.listener.onUnknownChanges();
+    this.reader.onUnknownChanges();
     // Only `close` waits for this, because a connection that does not answer cannot be closed properly.
     if (session) this.closing = session.close().catch(() => undefined);
   }

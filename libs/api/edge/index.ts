@@ -10,3 +10,4 @@ export { SelfHostedInterceptor } from './editions/self-hosted.interceptor.js';
 export { collectProcessMetrics } from './server/http.metrics.js';
 export { replaceMetrics } from './health/process-metrics.js';
 export { Readiness } from './health/server.readiness.js';
+export { createResourceEdit } from './editions/edit-resource.js';

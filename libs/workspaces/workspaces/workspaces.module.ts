@@ -4,6 +4,7 @@ import { defineAggregate, toProjection, type ModuleDefinition } from '#storage/e
 import { WORKSPACE_NAMES } from '#api/access';
 import { AgentPoolWorkspaces } from '#organizations/agents';
 import { remoteStateConsumers } from './remote-state-consumers/remote-state-consumers.view.js';
+import { WorkspaceMemoryProvider } from './memory/workspace-memory.provider.js';
 import { workspace } from './workspaces/workspace.js';
 import { workspaceEvents } from './workspaces.events.js';
 import { workspaceCounts, workspaceNames, workspaces, workspaceTags } from './workspaces.projection.js';
@@ -52,6 +53,7 @@ export class WorkspacesModule {
       controllers: [RemoteStateConsumersController, TerraformVersionsController, WorkspacesController],
       providers: [
         ToolVersionsHandler,
+        WorkspaceMemoryProvider,
         WorkspacesHandler,
         { provide: AgentPoolWorkspaces, useValue: { related: selectRelatedWorkspaces } satisfies AgentPoolWorkspaces },
         { provide: GLOBAL_REMOTE_STATE, useValue: globalRemoteState },

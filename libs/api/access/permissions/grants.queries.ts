@@ -2,7 +2,7 @@ import { sql, type Sql } from '#platform/kernel';
 import { hasOrganizationName } from './resource-names.js';
 import { isSiteAgent, type Identity } from '../callers/actor.js';
 import { requireCurrentAccess } from './access-epochs.queries.js';
-import { hasCapability, PROJECT_LEVELS } from './grants.js';
+import { hasCapability, PROJECT_LEVELS, type Grant } from './grants.js';
 import { can, isPermissionWithheld, permissions, type Permission } from './permissions.js';
 
 // Permissions are always the present ones. `views.workspaces` has its schema here, because in a statement about the
@@ -54,6 +54,24 @@ export const selectWorkspaceGrants = (actor: Identity, alias: string): Sql => {
                    select 'project', access, custom from team_projects
                     where project = ${sql.raw(`${alias}.project`)} and team = any (${actor.teams}::text[])) g)`;
 };
+
+/** A grant on a workspace, directly or through its project, and the team that has it. */
+export type GrantOfTeam = { readonly team: string; readonly grant: Grant };
+
+/**
+ * Returns an expression for the grants of all teams on a workspace, `GrantOfTeam[]` as jsonb, for rows that are kept for
+ * several callers. `alias` is the name of the table of workspaces in the statement.
+ */
+export const selectGrantsOfTeams = (alias: string): Sql =>
+  sql.raw(`(select coalesce(jsonb_agg(jsonb_build_object('team', g.team, 'grant',
+                      jsonb_build_object('on', g.place, 'level', g.access, 'custom', g.custom)) order by g.team, g.place), '[]')
+     from (select team, 'workspace' as place, access, custom from team_workspaces where workspace = ${alias}.id
+            union all
+           select team, 'project', access, custom from team_projects where project = ${alias}.project) g)`);
+
+/** Returns what `selectWorkspaceGrants` selects for the caller, which must not be a run. */
+export const pickGrants = (actor: Identity, all: readonly GrantOfTeam[]): readonly Grant[] =>
+  actor.siteAdmin ? [] : all.filter(({ team }) => actor.teams.includes(team)).map(({ grant }) => grant);
 
 /**
  * Returns the present grants for a statement about the past. `id` is the id of the workspace. Empty if the workspace

@@ -10,7 +10,7 @@ const MISSING_ATTRIBUTES: ReadonlySet<string> = new Set([POLICY]);
  * Removes a data retention policy from a resource. A site may have policies from before it chose this edition; they
  * have no effect.
  */
-const withoutPolicy = (resource: JsonObject): JsonObject => {
+export const withoutPolicy = (resource: JsonObject): JsonObject => {
   const { attributes, relationships } = resource;
   const related = isObject(relationships) && POLICY in relationships;
   const hasChanges = isObject(attributes) && 'changes' in attributes;

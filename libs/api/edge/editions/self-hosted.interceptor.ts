@@ -16,7 +16,7 @@ const hideAuditEntitlement = (name: string, value: unknown): unknown => {
   return name === 'changes' ? removeChanges(MISSING_ATTRIBUTES, value) : value;
 };
 
-const withoutAttributes = (resource: JsonObject): JsonObject => {
+export const withoutAttributes = (resource: JsonObject): JsonObject => {
   if (!isObject(resource['attributes'])) return resource;
   const attributes = Object.entries(resource['attributes'])
     .filter(([name]) => !MISSING_ATTRIBUTES.has(name))

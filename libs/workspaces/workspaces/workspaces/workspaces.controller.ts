@@ -234,7 +234,6 @@ export class WorkspacesController {
     const past = await this.history.pointInTime(query, subject);
     const permission = past === null ? 'read-workspace' : 'read-workspace-history';
     const row = await findWorkspace(this.database, actor, permission, target, past);
-    if (!includes && !past) recordDocumentScope(actor, { organization: row.organization, workspace: row.id });
     const included = includes ? await this.included([row], includes, actor, past) : undefined;
     return renderDocument(renderWorkspace(row, actor, includes), included);
   }

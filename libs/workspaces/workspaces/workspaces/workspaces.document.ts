@@ -39,6 +39,19 @@ const renderPermissions = (row: WorkspaceRow, actor: Identity): Record<string, b
   };
 };
 
+/** What the caller's access changes in a workspace. */
+export type WorkspaceAccessView = {
+  readonly permissions: Readonly<Record<string, boolean>>;
+  readonly readsOutputs: boolean;
+  readonly readsVariables: boolean;
+};
+
+export const describeAccess = (row: WorkspaceRow, actor: Identity): WorkspaceAccessView => ({
+  permissions: renderPermissions(row, actor),
+  readsOutputs: can(actor, 'read-state-outputs', row),
+  readsVariables: can(actor, 'read-variables', row),
+});
+
 const renderVcsRepo = (vcsRepo: VcsRepo): Record<string, unknown> => ({
   branch: vcsRepo.branch,
   identifier: vcsRepo.identifier,
@@ -77,7 +90,7 @@ const toHolder = ({ type, id }: ActingPrincipal): Relationship =>
 
 const renderRelationships = (
   row: WorkspaceRow,
-  actor: Identity,
+  access: WorkspaceAccessView,
   includes: WorkspaceIncludes,
 ): Record<string, Relationship> => ({
   'agent-pool': toOne('agent-pools', row.agentPool),
@@ -98,13 +111,13 @@ const renderRelationships = (
   'latest-run': toOne('runs', row.currentRun, `/api/v2/runs/${row.currentRun ?? ''}`),
   'locked-by': row.lock ? toHolder(row.lock.holder) : { data: null },
   organization: toOne('organizations', row.organizationName),
-  outputs: toMany('workspace-outputs', can(actor, 'read-state-outputs', row) ? row.outputs : []),
+  outputs: toMany('workspace-outputs', access.readsOutputs ? row.outputs : []),
   project: toOne('projects', row.project),
   readme: { data: null },
   'remote-state-consumers': linkTo(`/api/v2/workspaces/${row.id}/relationships/remote-state-consumers`),
   'ssh-key': toOne('ssh-keys', row.sshKey, `/api/v2/ssh-keys/${row.sshKey ?? ''}`),
   'tag-bindings': renderBindings(row, 'tag-bindings', includes),
-  vars: toMany('vars', can(actor, 'read-variables', row) ? row.variables : []),
+  vars: toMany('vars', access.readsVariables ? row.variables : []),
 });
 
 /** Renders the settings. A workspace that inherits its automatic destruction shows the values of its project. */
@@ -141,9 +154,8 @@ const renderSettings = ({ settings, projectAutoDestroyActivityDuration }: Worksp
   };
 };
 
-const renderAttributes = (row: WorkspaceRow, actor: Identity): Record<string, unknown> => {
+const renderAttributes = (row: WorkspaceRow, { permissions }: WorkspaceAccessView): Record<string, unknown> => {
   const { settings, metrics } = row;
-  const permissions = renderPermissions(row, actor);
   return {
     // A literal that begins with a spread becomes a slow object in V8: rendering took 60 µs instead of 7 µs.
     'can-queue-destroy-plan': permissions['can-queue-destroy'],
@@ -176,14 +188,21 @@ const renderAttributes = (row: WorkspaceRow, actor: Identity): Record<string, un
   };
 };
 
-/** Renders a workspace. Every endpoint uses this function, because clients compare whole documents. */
-export const renderWorkspace = (row: WorkspaceRow, actor: Identity, includes?: WorkspaceIncludes): Resource => ({
+/** Renders a workspace. Every response uses this function, because clients compare whole documents. */
+export const renderWorkspaceFor = (
+  row: WorkspaceRow,
+  access: WorkspaceAccessView,
+  includes?: WorkspaceIncludes,
+): Resource => ({
   id: row.id,
   type: 'workspaces',
-  attributes: renderAttributes(row, actor),
-  relationships: renderRelationships(row, actor, includes),
+  attributes: renderAttributes(row, access),
+  relationships: renderRelationships(row, access, includes),
   links: {
     self: `/api/v2/organizations/${row.organizationName}/workspaces/${row.name}`,
     'self-html': `/app/${row.organizationName}/workspaces/${row.name}`,
   },
 });
+
+export const renderWorkspace = (row: WorkspaceRow, actor: Identity, includes?: WorkspaceIncludes): Resource =>
+  renderWorkspaceFor(row, describeAccess(row, actor), includes);

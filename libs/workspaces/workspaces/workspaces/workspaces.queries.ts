@@ -6,15 +6,18 @@ import {
   selectProjectGrants,
   selectWorkspaceGrants,
   selectCurrentWorkspaceGrants,
+  selectGrantsOfTeams,
   type Actor,
   type DocumentKind,
   type Grant,
+  type GrantOfTeam,
   type Identity,
   type Permission,
   type PermissionScope,
   hasOrganizationName,
   hasWorkspaceName,
 } from '#api/access';
+import type { ResourceKeys } from '#api/document-cache';
 import { selectUsablePoolVersion } from '#organizations/agents';
 import { buildViewsAt, selectStoredAttributes, type PointInTime } from '#api/json-api';
 import { selectOwnPolicy, type PolicyIdentifier } from '#organizations/data-retention-policies';
@@ -143,6 +146,19 @@ export const selectWorkspaceById = (id: string, actor: Identity | null): KeyedQu
   column: 'id',
   select: (ids) => sql`select ${selectWorkspaceColumns(actor)} ${FROM} where w.id = any (${ids}::text[])`,
 });
+
+/** A workspace without the access of one caller. */
+export type SharedWorkspaceRow = Omit<WorkspaceRow, 'grants'> & { readonly grantsOfTeams: readonly GrantOfTeam[] };
+
+/** Selects workspaces by their ids or their exact names, for all callers. */
+export const selectSharedWorkspaces = ({ ids, names }: ResourceKeys): Sql => sql`
+  select ${COLUMNS}, ${selectGrantsOfTeams('w')} as "grantsOfTeams" ${FROM}
+   where w.id = any (${ids}::text[] || array(
+           select named.id
+             from rows from (unnest(${names.map(({ organization }) => organization)}::text[]),
+                             unnest(${names.map(({ name }) => name)}::text[])) as wanted (organization, name)
+             join organizations owner on owner.name = wanted.organization
+             join workspaces named on named.organization = owner.id and named.name = wanted.name))`;
 
 export const selectWorkspacesByIds = (ids: Sql, actor: Identity): Sql =>
   sql`select ${selectWorkspaceColumns(actor)} ${FROM} where w.id = any (${ids}) order by w.name, w.id`;

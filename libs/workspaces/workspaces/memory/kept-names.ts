@@ -1,0 +1,183 @@
+import { LRUCache } from 'lru-cache';
+import type { LogChange } from '#storage/event-store';
+import type { Clock } from '#platform/kernel';
+import { cacheMetrics, getChangedWorkspace, type DocumentDependencies } from '#api/document-cache';
+import type { DocumentKind } from '#api/access';
+import type { SharedWorkspaceRow } from '../workspaces/workspaces.queries.js';
+import type { SortedNames } from './sorted-names.js';
+
+/** The names of all workspaces of an organization. */
+export type OrganizationNames = {
+  readonly organization: string;
+  readonly organizationName: string;
+  readonly names: SortedNames;
+  /** Workspaces whose names can have changed. */
+  readonly changed: Set<string>;
+  isCurrent: boolean;
+  readonly keptAt: number;
+};
+
+const WORKSPACES: DocumentKind = { name: 'workspace-names', tables: ['workspaces'] };
+const ORGANIZATIONS: DocumentKind = { name: 'organization-names', tables: ['organizations'] };
+
+/** Events of workspaces that change neither a name nor the set of workspaces. They are the most frequent ones. */
+const WITHOUT_NAMES: ReadonlySet<string> = new Set([
+  'WorkspaceMoved',
+  'WorkspaceLocked',
+  'WorkspaceLockLeased',
+  'WorkspaceUnlocked',
+  'WorkspaceLockExpired',
+  'WorkspaceSshKeyAssigned',
+  'WorkspaceSshKeyUnassigned',
+  'WorkspaceTagAdded',
+  'WorkspaceTagRemoved',
+  'WorkspaceTagBound',
+  'WorkspaceTagUnbound',
+  'WorkspaceTagged',
+  'WorkspaceUntagged',
+  'RemoteStateConsumersAdded',
+  'RemoteStateConsumersRemoved',
+  'StateVersionCreated',
+  'StateVersionPromoted',
+  'SshKeyDeleted',
+]);
+
+/** More changed names are read again together. */
+const MAX_CHANGED = 100;
+
+/** Lists of an organization that Postgres must answer before all names are read: for a few, reading them does not pay. */
+const MIN_LISTS = 20;
+/** Organizations whose lists are counted. */
+const MAX_COUNTED = 1_000;
+
+/** Bounds the age, because operators can change views without an event. */
+const MAX_AGE_MS = 600_000;
+
+type KeptNamesOptions = {
+  readonly maxBytes: number;
+  readonly dependencies: DocumentDependencies;
+  readonly clock: Clock;
+  /** Reads the names of an organization by its exact name; null if there are too many, or it does not exist. */
+  readonly read: (organizationName: string) => Promise<NamesOfOrganization | null>;
+};
+
+export type NamesOfOrganization = { readonly organization: string; readonly names: SortedNames };
+
+/** Changes while names are read. */
+type PendingNames = { readonly changed: Set<string>; isCurrent: boolean };
+
+/**
+ * The names of the workspaces of organizations whose lists are read often, with a limit of bytes. A change of one workspace
+ * makes its name unknown until its row is read. Any other change drops the names.
+ */
+export class KeptNames {
+  private readonly byName: LRUCache<string, OrganizationNames>;
+  private readonly byId = new Map<string, OrganizationNames>();
+  private readonly lists = new LRUCache<string, number>({ max: MAX_COUNTED });
+  private readonly pending = new Map<string, PendingNames>();
+
+  constructor(private readonly options: KeptNamesOptions) {
+    this.byName = new LRUCache({
+      maxSize: options.maxBytes,
+      sizeCalculation: ({ names }) => Math.max(1, names.bytes),
+      dispose: (kept) => this.forget(kept),
+    });
+  }
+
+  /** Returns the names of the organization; null if they are not in memory. If its lists are frequent, they are read. */
+  find(organizationName: string): OrganizationNames | null {
+    const kept = this.byName.get(organizationName);
+    if (kept && Math.abs(this.now() - kept.keptAt) <= MAX_AGE_MS) return kept;
+    if (kept) this.byName.delete(organizationName);
+    else this.countList(organizationName);
+    return null;
+  }
+
+  onChanges(changes: readonly LogChange[]): void {
+    for (const change of changes) {
+      if (this.isOf(change, ORGANIZATIONS)) this.drop(change.organization);
+      else if (this.isOf(change, WORKSPACES) && !WITHOUT_NAMES.has(change.type)) this.markChanged(change);
+    }
+  }
+
+  /** Receives the workspaces with these ids. Those without a row do not exist. */
+  onRead(ids: readonly string[], rows: ReadonlyMap<string, SharedWorkspaceRow>): void {
+    for (const kept of this.byId.values()) {
+      const changed = ids.filter((id) => kept.changed.delete(id));
+      if (changed.length === 0) continue;
+      for (const id of changed) {
+        const row = rows.get(id);
+        if (row?.organization !== kept.organization) kept.names.delete(id);
+        else if (!kept.names.set(id, row.name)) kept.isCurrent = false;
+      }
+      if (kept.isCurrent) this.byName.set(kept.organizationName, kept);
+      else this.byName.delete(kept.organizationName);
+    }
+  }
+
+  clear(): void {
+    this.byName.clear();
+    this.lists.clear();
+    for (const pending of this.pending.values()) pending.isCurrent = false;
+  }
+
+  private countList(organizationName: string): void {
+    const lists = (this.lists.get(organizationName) ?? 0) + 1;
+    this.lists.set(organizationName, lists);
+    if (lists < MIN_LISTS || this.pending.has(organizationName)) return;
+    this.lists.delete(organizationName);
+    const pending = { changed: new Set<string>(), isCurrent: true };
+    this.pending.set(organizationName, pending);
+    void this.read(organizationName, pending).finally(() => this.pending.delete(organizationName));
+  }
+
+  /** Never rejects: without the names, Postgres answers the lists. */
+  private async read(organizationName: string, pending: PendingNames): Promise<void> {
+    const found = await this.options.read(organizationName).catch(() => null);
+    if (!found || !pending.isCurrent) return;
+    const { changed } = pending;
+    const kept = { ...found, organizationName, changed, isCurrent: true, keptAt: this.now() };
+    this.byName.set(organizationName, kept);
+    if (this.byName.has(organizationName)) this.byId.set(found.organization, kept);
+    this.report();
+  }
+
+  private isOf({ type }: LogChange, kind: DocumentKind): boolean {
+    return this.options.dependencies.listTypes(kind).has(type);
+  }
+
+  private markChanged(change: LogChange): void {
+    const workspace = getChangedWorkspace(change);
+    if (workspace === null) return this.drop(change.organization);
+    const kept = change.organization === null ? null : this.byId.get(change.organization);
+    for (const names of [...(kept ? [kept] : []), ...this.pending.values()]) {
+      names.changed.add(workspace);
+      if (names.changed.size > MAX_CHANGED) names.isCurrent = false;
+    }
+    if (kept && !kept.isCurrent) this.byName.delete(kept.organizationName);
+  }
+
+  /** Drops the names of an organization, and all that are being read; without an organization, those of all. */
+  private drop(organization: string | null): void {
+    for (const pending of this.pending.values()) pending.isCurrent = false;
+    if (organization === null) return this.clear();
+    const kept = this.byId.get(organization);
+    if (kept) this.byName.delete(kept.organizationName);
+  }
+
+  private forget(kept: OrganizationNames): void {
+    kept.isCurrent = false;
+    if (this.byId.get(kept.organization) === kept) this.byId.delete(kept.organization);
+    this.report();
+  }
+
+  private now(): number {
+    return this.options.clock.now().getTime();
+  }
+
+  private report(): void {
+    let names = 0;
+    for (const kept of this.byId.values()) names += kept.names.count;
+    cacheMetrics.names.set(names);
+  }
+}

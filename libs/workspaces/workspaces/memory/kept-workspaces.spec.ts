@@ -1,0 +1,132 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import type { LogChange } from '#storage/event-store';
+import { sql, type Projection } from '#platform/kernel';
+import type { Identity } from '#api/access';
+import { DocumentDependencies } from '../../../api/document-cache/dependencies.js';
+import { FixedClock } from '../../../../test/support/clocks.js';
+import { DEFAULT_SETTINGS } from '../settings/settings.js';
+import { WORKSPACE_DOCUMENT, type SharedWorkspaceRow } from '../workspaces/workspaces.queries.js';
+import { renderWorkspace } from '../workspaces/workspaces.document.js';
+import { KeptWorkspaces } from './kept-workspaces.js';
+import { renderCompact } from './workspace-shape.js';
+
+const MIB = 1_024 * 1_024;
+const TIME = '2026-01-01T00:00:00.000Z';
+const ADMIN = {
+  siteAdmin: true,
+  kind: 'user',
+  closedTo: new Map(),
+  teams: [],
+  restriction: { access: 'full', organization: null },
+} as unknown as Identity;
+
+const projection = {
+  name: 'all',
+  tables: WORKSPACE_DOCUMENT.tables,
+  on: { WorkspaceUpdated: () => sql`select 1`, ProjectUpdated: () => sql`select 1` },
+} as unknown as Projection;
+
+const rowOf = (n: number, other: Partial<SharedWorkspaceRow> = {}): SharedWorkspaceRow => ({
+  id: `ws-${String(n).padStart(16, 'x')}`,
+  organization: 'org-1',
+  organizationName: 'acme',
+  project: `prj-${String(n % 50).padStart(16, 'x')}`,
+  name: `network-production-${n}`,
+  settings: { ...DEFAULT_SETTINGS, description: `Network ${n} of the region`, autoApply: n % 3 === 0 },
+  executionMode: 'remote',
+  agentPool: null,
+  projectAutoDestroyActivityDuration: null,
+  allowForceDelete: false,
+  lock: null,
+  tags: [{ key: `service-${n}`, value: 'a' }],
+  projectTags: [],
+  currentConfigurationVersion: `cv-${String(n).padStart(16, 'x')}`,
+  currentStateVersion: `sv-${String(n).padStart(16, 'x')}`,
+  resourceCount: n,
+  outputs: n % 4 === 0 ? [`wsout-${String(n).padStart(16, 'x')}`] : [],
+  currentRun: n % 2 === 0 ? `run-${String(n).padStart(16, 'x')}` : null,
+  sshKey: null,
+  dataRetentionPolicy: null,
+  variables: [`var-${String(n).padStart(16, 'x')}`],
+  metrics: null,
+  createdAt: TIME,
+  updatedAt: TIME,
+  latestChangeAt: TIME,
+  grantsOfTeams: [],
+  ...other,
+});
+
+const change = (type: string, stream: string, organization: string | null = 'org-1'): LogChange => ({
+  id: 'event',
+  type,
+  stream,
+  organization,
+  workspace: null,
+});
+
+let clock: FixedClock;
+
+const create = (maxBytes: number): KeptWorkspaces =>
+  new KeptWorkspaces({
+    maxBytes,
+    dependencies: new DocumentDependencies([projection]),
+    clock,
+    editResource: (resource) => resource,
+  });
+
+let kept: KeptWorkspaces;
+
+beforeEach(() => {
+  clock = new FixedClock();
+  kept = create(MIB);
+});
+
+describe('KeptWorkspaces', () => {
+  it('keeps ten thousand workspaces in the part of 16 MiB that is for them', () => {
+    kept = create(Math.floor(16 * MIB * 0.75 * 0.8));
+    for (let n = 0; n < 10_000; n += 1) kept.keep(rowOf(n));
+    expect(Array.from({ length: 10_000 }, (_, n) => kept.find(rowOf(n).id)).filter(Boolean)).toHaveLength(10_000);
+  });
+
+  it('drops the least recently used workspaces beyond its memory, also from the names', () => {
+    kept = create(20_000);
+    for (let n = 0; n < 100; n += 1) kept.keep(rowOf(n));
+    expect([kept.find(rowOf(0).id), kept.findByName('acme', rowOf(0).name)]).toEqual([null, null]);
+    expect(kept.findByName('acme', rowOf(99).name)?.id).toBe(rowOf(99).id);
+  });
+
+  it.each([
+    ['without values', { currentRun: null, currentConfigurationVersion: null, resourceCount: 0, tags: [] }],
+    ['with quotes', { settings: { ...DEFAULT_SETTINGS, description: '"\\u0000" \n 日本' } }],
+    [
+      'with a lock',
+      { lock: { holder: { type: 'users', id: 'user-1', name: 'ada' }, reason: 'a "b"', at: TIME, expiresAt: TIME } },
+    ],
+  ] as const)('renders a workspace %s as the handler does', (_, other) => {
+    const row = rowOf(1, other as Partial<SharedWorkspaceRow>);
+    kept.keep(rowOf(2));
+    kept.keep(row);
+    const found = kept.find(row.id);
+    expect(found && renderCompact(found, ADMIN)).toBe(JSON.stringify(renderWorkspace({ ...row, grants: [] }, ADMIN)));
+  });
+
+  it.each([
+    ['its own', change('WorkspaceUpdated', rowOf(1).id), [false, true, true]],
+    ['of its organization', change('ProjectUpdated', 'prj-1'), [false, false, true]],
+    ['of all organizations', change('ProjectUpdated', 'prj-1', null), [false, false, false]],
+    ['of another kind', change('TeamCreated', 'team-1'), [true, true, true]],
+  ] as const)('drops workspaces at an event: %s', (_, event, remaining) => {
+    const rows = [rowOf(1), rowOf(2), rowOf(3, { organization: 'org-2', organizationName: 'other' })];
+    for (const row of rows) kept.keep(row);
+    kept.onChanges([event]);
+    expect(rows.map(({ id }) => kept.find(id) !== null)).toEqual(remaining);
+    for (const row of rows) kept.keep(row);
+    expect(rows.every(({ id }) => kept.find(id) !== null)).toBe(true);
+  });
+
+  it('drops a workspace after ten minutes', () => {
+    kept.keep(rowOf(1));
+    clock.pass({ minutes: 11 });
+    expect(kept.find(rowOf(1).id)).toBeNull();
+  });
+});

@@ -1,0 +1,144 @@
+import { LRUCache } from 'lru-cache';
+import type { LogChange } from '#storage/event-store';
+import type { Clock } from '#platform/kernel';
+import { cacheMetrics, getChangedWorkspace, type DocumentDependencies } from '#api/document-cache';
+import type { Resource } from '#api/json-api';
+import { WORKSPACE_DOCUMENT, type SharedWorkspaceRow } from '../workspaces/workspaces.queries.js';
+import { compactWorkspace, type CompactWorkspace, type WorkspaceShape } from './workspace-shape.js';
+
+export type KeptWorkspace = CompactWorkspace & {
+  readonly id: string;
+  readonly organization: string;
+  readonly organizationName: string;
+  readonly name: string;
+  readonly bytes: number;
+  readonly keptAt: number;
+  /** The generation of the organization when the workspace was kept. */
+  readonly generation: number;
+};
+
+type KeptWorkspacesOptions = {
+  readonly maxBytes: number;
+  readonly dependencies: DocumentDependencies;
+  readonly clock: Clock;
+  readonly editResource: (resource: Resource) => Resource;
+};
+
+/** Bounds the age, because operators can change views without an event. */
+const MAX_AGE_MS = 600_000;
+
+/** Bytes of a workspace besides its values: its id, its names, and the entries of two maps. */
+const WORKSPACE_BYTES = 400;
+/** Bytes of a shape for each character of its key: its pieces are copies of these characters. */
+const SHAPE_BYTES = 2;
+
+/** A character beyond Latin-1 makes all characters of its text take two bytes. */
+const LATIN1 = /^[\0-\u00ff]*$/;
+
+const sizeOf = (text: string): number => (LATIN1.test(text) ? text.length : 2 * text.length);
+
+const toNameKey = (organization: string, name: string): string => `${organization}/${name}`;
+
+/** Organizations whose workspaces were dropped together. If there are more, the workspaces of all are dropped. */
+const MAX_GENERATIONS = 10_000;
+
+/**
+ * Workspaces in memory, with a limit of bytes; the least recently used are dropped first. Each change drops the
+ * workspaces that it can have changed.
+ */
+export class KeptWorkspaces {
+  private readonly byId: LRUCache<string, KeptWorkspace>;
+  private readonly byName = new Map<string, KeptWorkspace>();
+  private readonly shapes = new Map<string, { readonly shape: WorkspaceShape; workspaces: number }>();
+  /** Dropping thousands of workspaces one by one would take milliseconds, so they become outdated. */
+  private readonly generations = new Map<string, number>();
+
+  constructor(private readonly options: KeptWorkspacesOptions) {
+    this.byId = new LRUCache({
+      maxSize: options.maxBytes,
+      sizeCalculation: ({ bytes }) => bytes,
+      dispose: (workspace) => this.forget(workspace),
+    });
+  }
+
+  find(id: string): KeptWorkspace | null {
+    const kept = this.byId.get(id);
+    if (!kept || this.isCurrent(kept)) return kept ?? null;
+    this.byId.delete(id);
+    return null;
+  }
+
+  findByName(organization: string, name: string): KeptWorkspace | null {
+    const kept = this.byName.get(toNameKey(organization, name));
+    return kept ? this.find(kept.id) : null;
+  }
+
+  keep(row: SharedWorkspaceRow): void {
+    const { id, organization, organizationName, name } = row;
+    const { shape, values } = compactWorkspace(row, this.options.editResource);
+    const shared = this.shapes.get(shape.key);
+    const bytes = WORKSPACE_BYTES + sizeOf(values) + (shared ? 0 : SHAPE_BYTES * sizeOf(shape.key));
+    this.byId.delete(id);
+    const kept: KeptWorkspace = {
+      shape: shared?.shape ?? shape,
+      values,
+      id,
+      organization,
+      organizationName,
+      name,
+      bytes,
+      keptAt: this.now(),
+      generation: this.generations.get(organization) ?? 0,
+    };
+    if (shared) shared.workspaces += 1;
+    else this.shapes.set(shape.key, { shape, workspaces: 1 });
+    this.byName.set(toNameKey(organizationName, name), kept);
+    this.byId.set(id, kept);
+    // A workspace that exceeds the whole memory is not kept.
+    if (!this.byId.has(id)) this.forget(kept);
+    this.report();
+  }
+
+  onChanges(changes: readonly LogChange[]): void {
+    for (const change of changes) this.dropChanged(change);
+    this.report();
+  }
+
+  clear(): void {
+    this.byId.clear();
+    this.generations.clear();
+    this.report();
+  }
+
+  private dropChanged(change: LogChange): void {
+    const workspace = getChangedWorkspace(change);
+    const organization = change.organization ?? '';
+    if (!this.options.dependencies.isChangedBy(change, WORKSPACE_DOCUMENT, { organization, workspace })) return;
+    if (workspace !== null) this.byId.delete(workspace);
+    else if (change.organization === null || this.generations.size >= MAX_GENERATIONS) this.clear();
+    else this.generations.set(organization, (this.generations.get(organization) ?? 0) + 1);
+  }
+
+  private forget(workspace: KeptWorkspace): void {
+    const { shape, organizationName, name } = workspace;
+    const key = toNameKey(organizationName, name);
+    if (this.byName.get(key) === workspace) this.byName.delete(key);
+    const shared = this.shapes.get(shape.key);
+    if (!shared) return;
+    shared.workspaces -= 1;
+    if (shared.workspaces === 0) this.shapes.delete(shape.key);
+  }
+
+  private isCurrent({ organization, generation, keptAt }: KeptWorkspace): boolean {
+    return generation === (this.generations.get(organization) ?? 0) && Math.abs(this.now() - keptAt) <= MAX_AGE_MS;
+  }
+
+  private now(): number {
+    return this.options.clock.now().getTime();
+  }
+
+  private report(): void {
+    cacheMetrics.resources.set(this.byId.size);
+    cacheMetrics.resourceBytes.set(this.byId.calculatedSize);
+  }
+}

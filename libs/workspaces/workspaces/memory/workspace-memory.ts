@@ -1,0 +1,168 @@
+import type { LogChange } from '#storage/event-store';
+import type { Sql } from '#platform/kernel';
+import type { Database } from '#platform/postgres';
+import { can, type DocumentKind, type Identity } from '#api/access';
+import type {
+  DocumentMemory,
+  KeptResources,
+  PlannedRead,
+  MemoryRequest,
+  ResourceKeys,
+  LoadedRow,
+} from '#api/document-cache';
+import { parsePage, parseSort, renderPage, type PageRequest, type QueryParameters } from '#api/json-api';
+import { WORKSPACE_LIST_DOCUMENT } from '../lists/workspace-lists.queries.js';
+import {
+  selectSharedWorkspaces,
+  WORKSPACE_DOCUMENT,
+  type SharedWorkspaceRow,
+} from '../workspaces/workspaces.queries.js';
+import { KeptNames, type OrganizationNames } from './kept-names.js';
+import { KeptWorkspaces, type KeptWorkspace } from './kept-workspaces.js';
+import type { NamePage } from './sorted-names.js';
+import { readWorkspaceNames } from './workspace-names.queries.js';
+import { renderCompact } from './workspace-shape.js';
+
+const SHARE_OF_NAMES = 0.2;
+
+const ID = /^ws-\w{1,60}$/;
+const NAME = /^[\w-]{1,100}$/;
+
+const NOTHING: ResourceKeys = { ids: [], names: [] };
+
+type RouteParameters = Readonly<Record<string, string | undefined>>;
+
+/** The parameters of lists that names in memory can answer. Postgres answers lists with any other. */
+const LIST_PARAMETERS: ReadonlySet<string> = new Set(['page[number]', 'page[size]', 'search[name]', 'sort']);
+
+type NameListRequest = { readonly page: PageRequest; readonly fragment: string | null; readonly descending: boolean };
+
+/** Returns null for a list that Postgres or a refusal must answer. */
+const parseListRequest = (query: QueryParameters): NameListRequest | null => {
+  if (Object.entries(query).some(([name, value]) => !LIST_PARAMETERS.has(name) || typeof value !== 'string'))
+    return null;
+  const fragment = query['search[name]'] as string | undefined;
+  try {
+    const { descending } = parseSort(query, ['name']);
+    return fragment !== undefined && !NAME.test(fragment)
+      ? null
+      : { page: parsePage(query), fragment: fragment ?? null, descending };
+  } catch {
+    return null;
+  }
+};
+
+/** Returns whether a role lets the caller read all workspaces, so that a list needs no check of each. */
+const canReadAll = (identity: Identity, organization: string): boolean =>
+  !identity.closedTo.has(organization) &&
+  can(identity, 'read-organization', { organization }) &&
+  can(identity, 'read-workspace', { organization });
+
+type Missing = { readonly ids: readonly string[] };
+
+/** Workspaces and their names in memory, and the responses that are made of them (ADR 109). */
+export class WorkspaceMemory implements KeptResources {
+  private readonly workspaces: KeptWorkspaces;
+  private readonly names: KeptNames;
+
+  constructor({ resourceBytes, dependencies, clock, editResource }: DocumentMemory, database: Database) {
+    const nameBytes = Math.floor(resourceBytes * SHARE_OF_NAMES);
+    this.workspaces = new KeptWorkspaces({ maxBytes: resourceBytes - nameBytes, dependencies, clock, editResource });
+    this.names = new KeptNames({
+      maxBytes: nameBytes,
+      dependencies,
+      clock,
+      read: (name) => readWorkspaceNames(database, name),
+    });
+  }
+
+  plan(kind: DocumentKind, identity: Identity, request: MemoryRequest): PlannedRead | null {
+    const parameters = request.params as RouteParameters;
+    const query = request.query as QueryParameters;
+    if (kind === WORKSPACE_LIST_DOCUMENT)
+      return this.planList(identity, request, parameters['organization'] ?? '', query);
+    if (kind !== WORKSPACE_DOCUMENT || Object.keys(query).length > 0) return null;
+    const { id, organization, name } = parameters;
+    if (id !== undefined) return ID.test(id) ? this.planById(identity, id) : null;
+    return organization && name && NAME.test(organization) && NAME.test(name)
+      ? this.planByName(identity, organization, name)
+      : null;
+  }
+
+  select(keys: ResourceKeys): Sql {
+    return selectSharedWorkspaces(keys);
+  }
+
+  onRead({ ids }: ResourceKeys, rows: readonly LoadedRow[]): void {
+    const byId = new Map((rows as readonly SharedWorkspaceRow[]).map((row) => [row.id, row]));
+    for (const row of byId.values()) this.workspaces.keep(row);
+    this.names.onRead(ids, byId);
+  }
+
+  onChanges(changes: readonly LogChange[]): void {
+    this.workspaces.onChanges(changes);
+    this.names.onChanges(changes);
+  }
+
+  onUnknownChanges(): void {
+    this.workspaces.clear();
+    this.names.clear();
+  }
+
+  private planById(identity: Identity, id: string): PlannedRead {
+    return {
+      scope: null,
+      listMissing: () => (this.workspaces.find(id) ? NOTHING : { ids: [id], names: [] }),
+      render: () => renderOne(this.workspaces.find(id), identity),
+    };
+  }
+
+  private planByName(identity: Identity, organization: string, name: string): PlannedRead {
+    return {
+      scope: null,
+      listMissing: () =>
+        this.workspaces.findByName(organization, name) ? NOTHING : { ids: [], names: [{ organization, name }] },
+      render: () => renderOne(this.workspaces.findByName(organization, name), identity),
+    };
+  }
+
+  private planList(
+    identity: Identity,
+    { publicUrl }: MemoryRequest,
+    organizationName: string,
+    query: QueryParameters,
+  ): PlannedRead | null {
+    const list = parseListRequest(query);
+    const kept = list && this.names.find(organizationName);
+    if (!kept || !canReadAll(identity, kept.organization)) return null;
+    const missing = ({ ids }: Missing): readonly string[] => ids.filter((id) => !this.workspaces.find(id));
+    return {
+      scope: { organization: kept.organization, workspace: null },
+      listMissing: () => ({ ids: [...new Set([...kept.changed, ...missing(selectPage(kept, list))])], names: [] }),
+      render: () => {
+        if (!kept.isCurrent || kept.changed.size > 0) return null;
+        const { ids, total } = selectPage(kept, list);
+        const resources = ids.map((id) => renderText(this.workspaces.find(id), identity));
+        if (resources.includes(null)) return null;
+        // What follows the resources is the same as on an empty page.
+        const others = JSON.stringify(renderPage([], list.page, total, publicUrl)).slice(EMPTY_DATA.length);
+        return Buffer.from(`{"data":[${resources.join(',')}]${others}`);
+      },
+    };
+  }
+}
+
+const EMPTY_DATA = '{"data":[]';
+
+const selectPage = (
+  { names }: OrganizationNames,
+  { page: { number, size }, fragment, descending }: NameListRequest,
+): NamePage => names.select({ fragment, descending, offset: (number - 1) * size, limit: size });
+
+const renderText = (kept: KeptWorkspace | null, identity: Identity): string | null =>
+  kept && renderCompact(kept, identity);
+
+const renderOne = (kept: KeptWorkspace | null, identity: Identity): Buffer | null => {
+  const text = renderText(kept, identity);
+  return text === null ? null : Buffer.from(`{"data":${text}}`);
+};
