@@ -17,7 +17,8 @@ export type TestExecutor = {
   remove(): Promise<void>;
 };
 
-type ExecutorSite = { readonly url: string; readonly caFile: string; readonly token: string };
+/** `caFile`: the certificate authority of the server, or null over plain HTTP. */
+type ExecutorSite = { readonly url: string; readonly caFile: string | null; readonly token: string };
 
 /** Creates an executor with the token of a pool. It runs commands as the user of the tests. */
 export const createTestExecutor = async (
@@ -27,7 +28,7 @@ export const createTestExecutor = async (
   const workFolder = await mkdtemp(join(DATA, 'cadastre-executor-'));
   const env = {
     PATH: process.env['PATH'] ?? '',
-    SSL_CERT_FILE: caFile,
+    ...(caFile === null ? {} : { SSL_CERT_FILE: caFile }),
     CADASTRE_SERVER: url,
     CADASTRE_EXECUTOR_TOKEN: token,
     CADASTRE_EXECUTOR_WORK: workFolder,
