@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { freePorts } from './free-ports.js';
 
 /** sshd starts itself again for each connection, so it needs its whole path. */
-export const SSHD = '/usr/sbin/sshd';
+const SSHD = '/usr/sbin/sshd';
 
 /** A repository of git that only the owner of a key can read, over SSH. */
-export type GitServer = {
+type GitServer = {
   /** The address of the repository in a configuration. */
   readonly source: string;
   readonly privateKey: string;
