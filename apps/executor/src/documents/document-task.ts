@@ -1,12 +1,14 @@
 import type { ChangeCounts } from '../output/change-counts.js';
 
+/** The character between the documents of a file. In JSON, it is always escaped. */
+export const DOCUMENT_SEPARATOR = '\x1e';
+
 /** A document to parse, by the path of its file. */
 export type DocumentTask =
   | {
       readonly type: 'ReadPlan';
-      /** What `terraform show -json` and `terraform providers schema -json` have printed. */
-      readonly plan: string;
-      readonly schemas: string;
+      /** What `terraform providers schema -json` and `terraform show -json` have printed. */
+      readonly schemasAndPlan: string;
       /** Where the compressed plan and the compressed schemas of its types are written. */
       readonly compressedPlan: string;
       readonly compressedSchemas: string;

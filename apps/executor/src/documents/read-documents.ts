@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { z } from 'zod';
 import { countPlannedChanges, hasGeneratedConfiguration, hasPlannedChanges } from '../output/change-counts.js';
-import type { DocumentResult, DocumentTask } from './document-task.js';
+import { DOCUMENT_SEPARATOR, type DocumentResult, type DocumentTask } from './document-task.js';
 import { reduceSchemas } from './used-schemas.js';
 
 // The program that parses what code of a run has written. It is a process of its own: a document that needs too much memory
@@ -19,19 +19,22 @@ type ShownPlan = Parameters<typeof hasPlannedChanges>[0] &
 
 const stateFile = z.object({ serial: z.int().min(0), lineage: z.string().min(1).max(1_024) });
 
-const readJson = async (path: string): Promise<Readonly<Record<string, unknown>>> =>
-  z.record(z.string(), z.unknown()).parse(JSON.parse(await readFile(path, 'utf8')));
+const parseObject = (text: Buffer): Readonly<Record<string, unknown>> =>
+  z.record(z.string(), z.unknown()).parse(JSON.parse(text.toString()));
 
-const writeCompressed = (content: Readable, path: string): Promise<void> =>
-  pipeline(content, createGzip(), createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+const writeCompressed = (content: Buffer | string, path: string): Promise<void> =>
+  pipeline(Readable.from([content]), createGzip(), createWriteStream(path, { flags: 'wx', mode: 0o600 }));
 
 const readPlan = async (task: Extract<DocumentTask, { type: 'ReadPlan' }>): Promise<DocumentResult<'ReadPlan'>> => {
-  const plan = (await readJson(task.plan)) as ShownPlan;
+  const content = await readFile(task.schemasAndPlan);
+  const end = content.indexOf(DOCUMENT_SEPARATOR);
+  const planText = content.subarray(end + 1);
+  const plan = parseObject(planText) as ShownPlan;
   const counts = countPlannedChanges(plan);
   const declared = plan.configuration?.root_module?.variables ?? {};
-  const schemas = reduceSchemas(await readJson(task.schemas), plan);
-  await writeCompressed(Readable.from([JSON.stringify(schemas)]), task.compressedSchemas);
-  await writeCompressed(createReadStream(task.plan), task.compressedPlan);
+  const schemas = reduceSchemas(parseObject(content.subarray(0, end)), plan);
+  await writeCompressed(JSON.stringify(schemas), task.compressedSchemas);
+  await writeCompressed(planText, task.compressedPlan);
   return {
     counts,
     hasChanges: hasPlannedChanges(plan, task.isRefreshOnly),
@@ -43,7 +46,7 @@ const readPlan = async (task: Extract<DocumentTask, { type: 'ReadPlan' }>): Prom
 const readState = async ({
   state,
 }: Extract<DocumentTask, { type: 'ReadState' }>): Promise<DocumentResult<'ReadState'>> =>
-  stateFile.parse(await readJson(state));
+  stateFile.parse(parseObject(await readFile(state)));
 
 const perform = (task: DocumentTask): Promise<DocumentResult<DocumentTask['type']>> =>
   task.type === 'ReadPlan' ? readPlan(task) : readState(task);

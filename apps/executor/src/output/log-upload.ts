@@ -39,7 +39,7 @@ export class LogUpload {
   private pending: Buffer[] = [];
   private pendingBytes = 0;
   private writing: Promise<void> | null = null;
-  /** Ends the pause of the upload: the first output of a phase is sent at once. */
+  /** Ends the pause of the upload: the first and the last output of a phase are sent at once. */
   private wake: () => void = () => undefined;
   private readonly uploading: Promise<void>;
 
@@ -80,6 +80,7 @@ export class LogUpload {
   async end(): Promise<void> {
     await this.writing;
     this.isEnded = true;
+    this.wake();
     await this.uploading;
     await this.file.close();
     if (this.failure !== null) throw this.failure;

@@ -1,19 +1,20 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { RunError } from '../executor-error.js';
-import type { Sandbox, SandboxExit, SandboxMount } from '../sandbox/sandbox.js';
+import { DOCUMENT_SEPARATOR } from '../documents/document-task.js';
+import type { Sandbox, SandboxCommand, SandboxedProcess, SandboxExit, SandboxMount } from '../sandbox/sandbox.js';
 import type { IacTool } from '../tools/tool-finder.js';
 import type { PhaseStop } from './phase-stop.js';
 
-/** Bytes of a document that a command prints, such as the schemas of its providers. */
+/** Bytes of the documents that commands print, such as the schemas of its providers. */
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 const MAX_ERROR_BYTES = 4_000;
 
+type ToolParameters = readonly string[];
+type ToolEnvironment = Readonly<Record<string, string>>;
+
 /** A command of terraform. */
-export type ToolCommand = {
-  readonly parameters: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-};
+export type ToolCommand = { readonly parameters: ToolParameters; readonly environment: ToolEnvironment };
 
 export type OutputSink = {
   /** A promise delays the command that prints. */
@@ -46,8 +47,8 @@ export class CommandRunner {
 
   /** Runs a command whose output people read. Resolves to whether it succeeded. */
   async stream(command: ToolCommand, createSink: () => OutputSink): Promise<SandboxExit> {
-    const process = await this.start(command);
-    const { stop } = this.options;
+    const { stop, program } = this.options;
+    const process = await this.start([program, ...command.parameters], command.environment);
     const reading = [process.stdout, process.stderr].map(async (stream) => {
       const sink = createSink();
       for await (const chunk of stream as AsyncIterable<Buffer>) await sink.push(chunk);
@@ -60,15 +61,21 @@ export class CommandRunner {
       throw error;
     });
     const [exit] = await stop.supervise(process, finished);
-    this.throwIfExceeded(command, exit);
+    throwIfExceeded(this.describe(command), exit);
     return exit;
   }
 
-  /** Writes the document that a command prints to a new file. Rejects with a `RunError` if the command fails. */
-  async capture(command: ToolCommand, path: string): Promise<void> {
-    const { stop } = this.options;
+  /**
+   * Writes the documents that commands print to a new file, separated by `DOCUMENT_SEPARATOR`. Rejects with a `RunError` if a command
+   * fails. One sandbox runs all of them, because its start takes longer than most commands.
+   */
+  async capture(commands: readonly ToolParameters[], environment: ToolEnvironment, path: string): Promise<void> {
+    const { stop, program } = this.options;
     stop.throwIfRequested();
-    const process = await this.start(command);
+    const script = commands.map((parameters) => ['"$0"', ...parameters.map(quoteForShell)].join(' '));
+    const separator = ` && printf '\\${DOCUMENT_SEPARATOR.charCodeAt(0).toString(8).padStart(3, '0')}' && `;
+    const process = await this.start(['/bin/sh', '-c', script.join(separator), program], environment);
+    const names = commands.map((parameters) => this.describe({ parameters })).join(' or ');
     const limited = limitBytes(process.stdout, MAX_DOCUMENT_BYTES);
     const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
     const written = pipeline(limited, file).then(
@@ -81,34 +88,30 @@ export class CommandRunner {
     const work = Promise.all([process.exit, written, readBeginning(process.stderr)]);
     const [exit, failure, messages] = await stop.supervise(process, work);
     stop.throwIfRequested();
-    this.throwIfExceeded(command, exit);
+    throwIfExceeded(names, exit);
     if (failure instanceof TooManyBytesError)
-      throw new RunError(`${this.describe(command)} prints more than ${MAX_DOCUMENT_BYTES} bytes.`);
+      throw new RunError(`${names} prints more than ${MAX_DOCUMENT_BYTES} bytes.`);
     if (failure !== null) throw failure;
-    if (exit.code !== 0) throw new RunError(`${this.describe(command)} failed: ${messages}`);
+    if (exit.code !== 0) throw new RunError(`${names} failed: ${messages}`);
   }
 
   /** Returns the command as people write it, such as `terraform show`. */
-  describe({ parameters }: ToolCommand): string {
+  describe({ parameters }: Pick<ToolCommand, 'parameters'>): string {
     const words = parameters.filter((parameter) => /^[a-z]+$/.test(parameter));
     return [this.options.tool.name, ...words].join(' ');
   }
 
-  private start({ parameters, environment }: ToolCommand) {
-    const { sandbox, mounts, program, workingDirectory, getSeconds } = this.options;
-    return sandbox.start({
-      argv: [program, ...parameters],
-      workingDirectory,
-      environment,
-      mounts,
-      seconds: getSeconds(),
-    });
-  }
-
-  private throwIfExceeded(command: ToolCommand, { exceeded }: SandboxExit): void {
-    if (exceeded !== null) throw new RunError(`${this.describe(command)} ${EXCEEDED[exceeded]}.`);
+  private start(argv: SandboxCommand['argv'], environment: ToolEnvironment): Promise<SandboxedProcess> {
+    const { sandbox, mounts, workingDirectory, getSeconds } = this.options;
+    return sandbox.start({ argv, workingDirectory, environment, mounts, seconds: getSeconds() });
   }
 }
+
+const throwIfExceeded = (commands: string, { exceeded }: SandboxExit): void => {
+  if (exceeded !== null) throw new RunError(`${commands} ${EXCEEDED[exceeded]}.`);
+};
+
+const quoteForShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 class TooManyBytesError extends Error {}
 

@@ -66,16 +66,17 @@ const uploadDocuments = async (
   { runner, environment }: RunTool,
   planFile: string,
 ): Promise<ReadPlan> => {
-  const plain = withoutToolOptions(environment);
   const locate = (name: string): string => join(folder.root, name);
-  const [schemas, plan] = [locate('json-schema'), locate('json-output')];
+  const schemasAndPlan = locate('schemas-and-plan');
   const [compressedSchemas, compressedPlan] = [locate('json-schema.gz'), locate('json-output.gz')];
-  await runner.capture({ parameters: ['providers', 'schema', '-json'], environment: plain }, schemas);
-  await runner.capture({ parameters: ['show', '-json', planFile], environment: plain }, plan);
+  const commands = [
+    ['providers', 'schema', '-json'],
+    ['show', '-json', planFile],
+  ];
+  await runner.capture(commands, withoutToolOptions(environment), schemasAndPlan);
   const task = {
     type: 'ReadPlan',
-    plan,
-    schemas,
+    schemasAndPlan,
     compressedPlan,
     compressedSchemas,
     isRefreshOnly: job['refresh-only'],

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { Piscina } from 'piscina';
 import { getErrorCode, unavailable, unprocessable } from '#platform/kernel';
@@ -5,7 +6,7 @@ import { MIB } from '#storage/blob-store';
 import { FairQueue } from '#workspaces/state';
 import { runRedactionTask, type RedactionOutcome, type RedactionTask } from './plan-redaction.worker.js';
 
-/** Size up to which the work takes a few milliseconds. */
+/** Size of a document up to which the work takes a few milliseconds: less than the start of a thread. */
 const SMALL_BYTES = 64 * 1024;
 
 /** Memory of all uploads that are being received or wait. */
@@ -58,9 +59,7 @@ export class PlanRedactor implements OnApplicationShutdown {
   }
 
   checkSchemas(owner: string, schemas: Buffer): Promise<RedactedFiles> {
-    const task = { type: 'CheckSchemas', schemas } as const;
-    const isSmall = schemas.length <= SMALL_BYTES && schemas[0] !== GZIP_BYTE;
-    return unwrap(isSmall ? runRedactionTask(task) : this.perform(owner, () => Promise.resolve(task)));
+    return unwrap(this.perform(owner, () => Promise.resolve({ type: 'CheckSchemas', schemas })));
   }
 
   /** The schemas are loaded when the turn of the plan comes, so that plans that wait do not keep them in memory. */
@@ -77,8 +76,9 @@ export class PlanRedactor implements OnApplicationShutdown {
     try {
       return await this.queue.run(owner, 0, async () => {
         const task = await load();
-        bytes = task.schemas.length + (task.type === 'RedactPlan' ? task.plan.length : 0);
-        return this.runInThread(task);
+        const documents = task.type === 'RedactPlan' ? [task.schemas, task.plan] : [task.schemas];
+        bytes = documents.reduce((total, { length }) => total + length, 0);
+        return documents.every(isSmall) ? runRedactionTask(task) : this.runInThread(task);
       });
     } catch (error) {
       // Both errors end the thread. The next task starts a new one.
@@ -111,4 +111,13 @@ const unwrap = async (performed: Promise<RedactionOutcome> | RedactionOutcome): 
 };
 
 /** Compressed documents can be much larger than they look. */
+const isSmall = (document: Uint8Array): boolean => {
+  if (document.length > SMALL_BYTES) return false;
+  try {
+    return document[0] !== GZIP_BYTE || gunzipSync(document, { maxOutputLength: SMALL_BYTES }).length > 0;
+  } catch {
+    return false;
+  }
+};
+
 const GZIP_BYTE = 0x1f;
