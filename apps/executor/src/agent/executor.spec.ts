@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -305,6 +306,40 @@ describe('an apply', () => {
     expect(server.requests.indexOf('PUT /state')).toBeLessThan(
       server.requests.lastIndexOf(`POST /api/v2/runs/${server.run}/progress`),
     );
+  });
+
+  it('is refused if the program is another build of the same version', async () => {
+    await plan();
+    await writeFile(join(folder, 'bin/terraform'), `${TERRAFORM}# another build`);
+    server.phases = ['apply'];
+    server.endWaits();
+    await waitForReports(2);
+    expect(server.reports[1]).toMatchObject({
+      status: 'errored',
+      message: expect.stringContaining('The plan was made with another build of terraform 1.11.4'),
+    });
+    expect(server.states).toEqual([]);
+  });
+
+  it('needs no checksum of the program if an earlier executor made the plan', async () => {
+    await plan();
+    const archive = join(folder, 'plan.tar.gz');
+    await writeFile(archive, server.planFile);
+    execFileSync(
+      'sh',
+      [
+        '-c',
+        `mkdir old && cd old && tar -xzf ../plan.tar.gz && sed -i 's/"checksum":"[0-9a-f]*",//' run.json && tar -czf ../old.tar.gz *`,
+      ],
+      { cwd: folder },
+    );
+    expect(await readFile(join(folder, 'old/run.json'), 'utf8')).not.toContain('checksum');
+    server.planFile = await readFile(join(folder, 'old.tar.gz'));
+    await writeFile(join(folder, 'bin/terraform'), `${TERRAFORM}# another build`);
+    server.phases = ['apply'];
+    server.endWaits();
+    await waitForReports(2);
+    expect(server.reports[1]).toMatchObject({ status: 'applied' });
   });
 
   it('stores the state also if terraform fails', async () => {

@@ -34,10 +34,18 @@ const restorePlan = async ({ api, job, folder, stop, maxBytes }: PhaseContext): 
   return parseRunRecord(content);
 };
 
-const findPlannedTool = async ({ job, tools }: PhaseContext, { tool: name, version }: RunRecord): Promise<IacTool> => {
-  const tool = await tools.find(name, version, job['terraform-version-archives']);
-  if (tool.version === version) return tool;
-  throw new RunError(`The plan was made with ${name} ${version}, but this executor has ${tool.version}.`);
+/** Resolves to the program of the plan. Another build of its version could read the plan in another way. */
+const findPlannedTool = async ({ job, tools }: PhaseContext, record: RunRecord): Promise<IacTool> => {
+  const { tool: name, version, checksum } = record;
+  const tool = await tools.find(name, version, job['terraform-version-archives'], checksum);
+  if (tool.version !== version)
+    throw new RunError(`The plan was made with ${name} ${version}, but this executor has ${tool.version}.`);
+  const actual = checksum === null ? null : await tools.readChecksum(tool);
+  if (actual === checksum) return tool;
+  throw new RunError(
+    `The plan was made with another build of ${name} ${version}: its program has the SHA-256 ${checksum}, and the one of this ` +
+      `executor ${actual}. Executors of one pool need the same build and the same processor architecture. Start a new run.`,
+  );
 };
 
 /** From this version on, terraform must get the values of ephemeral variables again. Earlier ones refuse any value. */

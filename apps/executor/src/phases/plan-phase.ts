@@ -142,7 +142,9 @@ export const executePlan = async (context: PhaseContext): Promise<PhaseEnd> => {
   if (!claimed.isPlanOnly) {
     const declared = new Set(plan.declaredVariables);
     const variables = job.variables.filter(({ key }) => declared.has(key));
-    await uploadPlanFile(context, { tool: tool.name, version: tool.version, space: sandboxed.space, variables });
+    const { name, version } = tool;
+    const checksum = await tools.readChecksum(tool);
+    await uploadPlanFile(context, { tool: name, version, checksum, space: sandboxed.space, variables });
   }
   return toReport(plan);
 };

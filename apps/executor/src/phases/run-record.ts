@@ -4,6 +4,8 @@ import { z } from 'zod';
 const runRecord = z.object({
   tool: z.enum(['terraform', 'tofu']),
   version: z.string(),
+  /** The SHA-256 of the program; null in the plan files of executors that did not record it. */
+  checksum: z.string().nullable().default(null),
   /** The folder that the commands of the plan saw. */
   space: z.string(),
   /** The values of the variables that the configuration declares. */

@@ -76,6 +76,22 @@ describe('the program of a run', () => {
     await expect(createFinder().find('terraform', 'latest')).rejects.toThrow('The executor has no terraform');
   });
 
+  it('is a download instead of the installed one if the installed one has another checksum than the plan', async () => {
+    await install('terraform', '1.8.5');
+    await publish('1.8.5');
+    const finder = createFinder();
+    const installed = await finder.find('terraform', '1.8.5');
+    const checksum = await finder.readChecksum(installed);
+    expect(checksum).toBe(createHash('sha256').update(program('1.8.5')).digest('hex'));
+    expect(await finder.find('terraform', '1.8.5', [], checksum)).toEqual(installed);
+    const other = await finder.find('terraform', '1.8.5', [], '0'.repeat(64));
+    expect(other.path).toBe(join(folder, 'tools/terraform/1.8.5/terraform'));
+    // The operator replaces the program, and the next run notices.
+    await install('terraform', '1.8.6');
+    expect(await finder.find('terraform', '1.8.6')).toMatchObject({ version: '1.8.6', path: installed.path });
+    expect(await finder.readChecksum(installed)).not.toBe(checksum);
+  });
+
   it('is OpenTofu of the mirror if the run needs it', async () => {
     await publish('1.10.9', { tool: 'tofu' });
     expect(await createFinder().find('tofu', '1.10.9')).toMatchObject({ name: 'tofu', version: '1.10.9' });

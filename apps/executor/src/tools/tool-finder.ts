@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process';
 import { access, constants, realpath, rm, stat, utimes } from 'node:fs/promises';
 import { basename, delimiter, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { prerelease, rsort, satisfies, SemVer, valid } from 'semver';
-import { z } from 'zod';
 import { getErrorCode, type Logger } from '#platform/kernel';
 import { RunError } from '../executor-error.js';
+import { ProgramFiles } from './program-files.js';
 import { TOOL_NAMES, TOOL_VARIABLE, type ToolName } from './tool-choice.js';
 import {
   downloadArchivedTool,
@@ -17,7 +15,6 @@ import {
   type SiteArchive,
 } from './tool-release.js';
 
-const VERSION_TIMEOUT_MS = 30_000;
 /** Downloaded versions of a tool that stay. Each has about 100 MB. */
 const KEPT_VERSIONS = 10;
 /** A run can take a day, and commands of it need its version until its end. */
@@ -31,21 +28,6 @@ export type IacTool = {
   readonly path: string;
 };
 
-/** Both programs name the member after terraform. */
-const versionOutput = z.object({ terraform_version: z.string() });
-
-const execute = promisify(execFile);
-
-const readVersion = async (path: string): Promise<string | null> => {
-  try {
-    const env = { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', CHECKPOINT_DISABLE: '1' };
-    const { stdout } = await execute(path, ['version', '-json'], { env, timeout: VERSION_TIMEOUT_MS, cwd: '/' });
-    return valid(versionOutput.parse(JSON.parse(stdout)).terraform_version);
-  } catch {
-    return null;
-  }
-};
-
 const findOnPath = async (name: string): Promise<string | null> => {
   for (const folder of (process.env['PATH'] ?? '').split(delimiter).filter(Boolean)) {
     try {
@@ -57,12 +39,6 @@ const findOnPath = async (name: string): Promise<string | null> => {
     }
   }
   return null;
-};
-
-const findInstalled = async (name: ToolName): Promise<IacTool | null> => {
-  const path = await findOnPath(name);
-  const version = path && (await readVersion(path));
-  return path && version ? { name, version, path } : null;
 };
 
 const isStable = (version: string): boolean => valid(version) !== null && prerelease(version) === null;
@@ -85,20 +61,32 @@ type ToolFinderOptions = {
 /** Finds terraform or tofu in the version of a run: on the path, among the downloads, or on the mirror. */
 export class ToolFinder {
   private readonly downloads = new Map<string, Promise<IacTool>>();
+  private readonly programs = new ProgramFiles();
 
   constructor(private readonly options: ToolFinderOptions) {}
 
   /**
    * Rejects with a `RunError` if the tool cannot be had in the version. `latest` is what is there. If administrators of the site
-   * have set archives for the version, only these count: a program on the path or on the mirror may be another build.
+   * have set archives for the version, only these count: a program on the path or on the mirror may be another build. `checksum`:
+   * the SHA-256 of the program that is preferred, if there are two.
    */
-  async find(name: ToolName, version: string, archives: readonly SiteArchive[] = []): Promise<IacTool> {
+  async find(
+    name: ToolName,
+    version: string,
+    archives: readonly SiteArchive[] = [],
+    checksum: string | null = null,
+  ): Promise<IacTool> {
     if (archives.length > 0) return this.downloadFrom(name, version, archives);
-    const installed = await findInstalled(name);
+    const installed = await this.findInstalled(name);
     if (version === 'latest') return installed ?? (await this.findLatest(name));
-    if (installed && satisfies(installed.version, version, { includePrerelease: true })) return installed;
+    const fitting = installed && satisfies(installed.version, version, { includePrerelease: true }) ? installed : null;
+    if (fitting && (checksum === null || checksum === (await this.readChecksum(fitting)))) return fitting;
     const exact = valid(version);
-    if (exact !== null) return this.download(name, exact);
+    if (exact !== null)
+      return this.download(name, exact).catch((error: unknown) => {
+        if (fitting) return fitting;
+        throw error;
+      });
     throw new RunError(
       `The workspace requires ${name} ${JSON.stringify(version)}, which is no version. Set an exact version such as 1.11.4 in ` +
         'the settings of the workspace.',
@@ -107,8 +95,19 @@ export class ToolFinder {
 
   /** Returns the programs on the path. The operator may have replaced them since the last run. */
   async listInstalled(): Promise<readonly IacTool[]> {
-    const tools = await Promise.all(TOOL_NAMES.map(findInstalled));
+    const tools = await Promise.all(TOOL_NAMES.map((name) => this.findInstalled(name)));
     return tools.filter((tool) => tool !== null);
+  }
+
+  /** Resolves to the SHA-256 of the program. */
+  readChecksum({ path }: IacTool): Promise<string> {
+    return this.programs.readChecksum(path);
+  }
+
+  private async findInstalled(name: ToolName): Promise<IacTool | null> {
+    const path = await findOnPath(name);
+    const version = path && (await this.programs.readVersion(path));
+    return path && version ? { name, version, path } : null;
   }
 
   private async findLatest(name: ToolName): Promise<IacTool> {
@@ -173,13 +172,13 @@ export class ToolFinder {
     const { logger, now } = this.options;
     const { name, version, path } = tool;
     const target = dirname(path);
-    const present = await readVersion(path);
+    const present = await this.programs.readVersion(path);
     if (present !== null && isBuildOf(present, version)) {
       await utimes(target, now(), now());
       return { ...tool, version: present };
     }
     await download(target);
-    const actual = await readVersion(path);
+    const actual = await this.programs.readVersion(path);
     if (actual === null || !isBuildOf(actual, version)) {
       await rm(target, { recursive: true, force: true });
       const actualTool = actual === null ? 'a program that does not run here' : `version ${actual}`;

@@ -6,6 +6,7 @@ import {
   makeAgentToken,
   makeConfigurationVersion,
   makeRun,
+  makeToolVersion,
   makeWorkspace,
   related,
   resource,
@@ -202,4 +203,18 @@ describe('an executor', () => {
 
 it('leaves views that equal the views rebuilt from the log', async () => {
   expect(await differences()).toEqual([]);
+});
+
+it('a version of the tool stays while a run with it has not ended', async () => {
+  const version = await makeToolVersion(server, '9.9.9-acme.1', {});
+  const workspace = await makeWorkspace(server, 'acme', 'with-version', { 'terraform-version': '9.9.9-acme.1' });
+  await makeConfigurationVersion(server, workspace);
+  const run = await makeRun(server, workspace);
+  const attributes = resource('workspaces', { 'terraform-version': '1.11.4' });
+  expectStatus(await server.patch(`/api/v2/workspaces/${workspace}`, attributes), 200);
+  const path = `/api/v2/admin/terraform-versions/${version}`;
+  const refused = expectStatus(await server.delete(path), 422);
+  expect(getDetail(refused)).toBe('9.9.9-acme.1 cannot be deleted: 1 run with it has not ended');
+  expectStatus(await server.post(`/api/v2/runs/${run}/actions/cancel`), 202);
+  expectStatus(await server.delete(path), 204);
 });

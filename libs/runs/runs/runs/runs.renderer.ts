@@ -9,7 +9,7 @@ import { RunLogLinks } from './run-logs.links.js';
 import { RunVariables } from './runs.variables.js';
 import { renderRun } from './runs.document.js';
 import { includesConfigurations, renderPhases, selectRelatedConfigurations, type RunIncludes } from './runs.include.js';
-import { selectRunsByIds, type RunRow } from './runs.queries.js';
+import { isOpen, selectRunsByIds, type RunRow } from './runs.queries.js';
 
 /** Renders runs with the resources beside their rows. Other modules use it too. */
 @Injectable()
@@ -50,5 +50,9 @@ export class RunRenderer extends CurrentRuns {
 
   override relatedConfigurations(ids: Sql, actor: Actor): RelatedResources {
     return selectRelatedConfigurations(ids, { actor, reads: this.reads });
+  }
+
+  override countUnfinished(version: string): Sql {
+    return sql`(select count(*) from runs r where ${isOpen('r')} and r.options ->> 'terraformVersion' = ${version})`;
   }
 }

@@ -12,4 +12,7 @@ export abstract class CurrentRuns {
 
   /** Returns the configuration versions that runs use. */
   abstract relatedConfigurations(ids: Sql, actor: Actor): RelatedResources;
+
+  /** Returns an expression for the number of runs with a version of the tool that have not ended. */
+  abstract countUnfinished(version: string): Sql;
 }

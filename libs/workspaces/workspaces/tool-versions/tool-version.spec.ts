@@ -1,6 +1,6 @@
 import { describe, it } from '@jest/globals';
 import { specify } from '#platform/kernel/spec';
-import { toolVersions, type ToolVersionEvent, type ToolVersionSettings } from './tool-version.js';
+import { NO_USES, toolVersions, type ToolVersionEvent, type ToolVersionSettings } from './tool-version.js';
 
 const { given } = specify(toolVersions);
 
@@ -16,7 +16,7 @@ const added = (id: string, version: string): ToolVersionEvent => ({
   type: 'ToolVersionAdded',
   data: { id, version, settings },
 });
-const rename = (id: string, version: string, uses = 0) =>
+const rename = (id: string, version: string, uses = NO_USES) =>
   ({ type: 'ChangeToolVersion', data: { id, changes: { version }, listed: null, isListed: false, uses } }) as const;
 
 describe('the releases of a site', () => {
@@ -48,15 +48,33 @@ describe('the releases of a site', () => {
     given(added('a', '9.0.0'))
       .when({
         type: 'ChangeToolVersion',
-        data: { id: 'a', changes: { enabled: true, version: '9.0.0' }, listed: null, isListed: false, uses: 3 },
+        data: {
+          id: 'a',
+          changes: { enabled: true, version: '9.0.0' },
+          listed: null,
+          isListed: false,
+          uses: { workspaces: 3, runs: 1 },
+        },
       })
       .yields();
+  });
+
+  it.each([
+    [{ workspaces: 0, runs: 1 }, '1 run with it has not ended'],
+    [{ workspaces: 2, runs: 3 }, '2 workspaces have it, and 3 runs with it have not ended'],
+  ])('are not deleted and not renamed while something uses them: %j', (uses, reason) => {
+    given(added('a', '9.0.0'))
+      .when(rename('a', '9.0.1', uses))
+      .refuses('unprocessable', reason);
+    given(added('a', '9.0.0'))
+      .when({ type: 'DeleteToolVersion', data: { id: 'a', listed: null, uses } })
+      .refuses('unprocessable', `9.0.0 cannot be deleted: ${reason}`);
   });
 
   it('are not deleted if they are official', () => {
     const official = { ...settings, official: true };
     given({ type: 'ToolVersionAdded', data: { id: 'a', version: '9.0.0', settings: official } })
-      .when({ type: 'DeleteToolVersion', data: { id: 'a', listed: null, uses: 0 } })
+      .when({ type: 'DeleteToolVersion', data: { id: 'a', listed: null, uses: NO_USES } })
       .refuses('unprocessable', '9.0.0 is official, so it cannot be deleted');
   });
 
@@ -66,7 +84,7 @@ describe('the releases of a site', () => {
         .when(rename(id, '9.0.1'))
         .refuses('not-found', /not found/i);
       given()
-        .when({ type: 'DeleteToolVersion', data: { id, listed: null, uses: 0 } })
+        .when({ type: 'DeleteToolVersion', data: { id, listed: null, uses: NO_USES } })
         .refuses('not-found', /not found/i);
     }
   });

@@ -78,6 +78,11 @@ type ToolVersionState = { readonly version: string; readonly settings: ToolVersi
 /** A release that the server or a setting lists: administrators change it, but cannot rename or delete it. */
 type ListedRelease = ToolVersionState;
 
+/** The workspaces that name a version, and the runs with it that have not ended. */
+export type ToolVersionUses = { readonly workspaces: number; readonly runs: number };
+
+export const NO_USES: ToolVersionUses = { workspaces: 0, runs: 0 };
+
 type ToolVersionCommand =
   | Message<'AddToolVersion', ToolVersionState & { id: string; isListed: boolean }>
   | Message<
@@ -88,10 +93,10 @@ type ToolVersionCommand =
         listed: ListedRelease | null;
         /** Whether another release with the new version is listed. */
         isListed: boolean;
-        uses: number;
+        uses: ToolVersionUses;
       }
     >
-  | Message<'DeleteToolVersion', { id: string; listed: ListedRelease | null; uses: number }>;
+  | Message<'DeleteToolVersion', { id: string; listed: ListedRelease | null; uses: ToolVersionUses }>;
 
 /** Releases by id. */
 type ToolVersionsState = { readonly versions: Readonly<Record<string, ToolVersionState>> };
@@ -111,7 +116,15 @@ const checkSettings = ({ deprecated, deprecatedReason }: ToolVersionSettings): v
     throw unprocessable('Deprecated reason is only valid for deprecated versions', 'deprecated-reason');
 };
 
-const describeUses = (uses: number): string => (uses === 1 ? '1 workspace has it' : `${uses} workspaces have it`);
+const describeNumber = (number: number, one: string, several: string): readonly string[] =>
+  number === 0 ? [] : [number === 1 ? `1 ${one}` : `${number} ${several}`];
+
+/** Returns why a version must stay as it is; null if nothing uses it. */
+const describeUses = ({ workspaces, runs }: ToolVersionUses): string | null =>
+  [
+    ...describeNumber(workspaces, 'workspace has it', 'workspaces have it'),
+    ...describeNumber(runs, 'run with it has not ended', 'runs with it have not ended'),
+  ].join(', and ') || null;
 
 const checkRename = (
   version: string,
@@ -119,13 +132,14 @@ const checkRename = (
     listed,
     isListed,
     uses,
-  }: { readonly listed: ListedRelease | null; readonly isListed: boolean; readonly uses: number },
+  }: { readonly listed: ListedRelease | null; readonly isListed: boolean; readonly uses: ToolVersionUses },
   present: ToolVersionState,
   state: ToolVersionsState,
 ): void => {
   if (listed)
     throw unprocessable(`Version cannot change: ${present.version} is a release that the server lists`, 'version');
-  if (uses > 0) throw unprocessable(`Version cannot change: ${describeUses(uses)}`, 'version');
+  const reason = describeUses(uses);
+  if (reason !== null) throw unprocessable(`Version cannot change: ${reason}`, 'version');
   requireFree(version, isListed, state);
 };
 
@@ -162,7 +176,8 @@ export const toolVersions: Decider<ToolVersionsState, ToolVersionCommand, ToolVe
       if (listed)
         throw unprocessable(`${version} cannot be deleted: the server or a setting lists it. Disable it instead`);
       if (settings.official) throw unprocessable(`${version} is official, so it cannot be deleted`);
-      if (uses > 0) throw unprocessable(`${version} cannot be deleted: ${describeUses(uses)}`);
+      const reason = describeUses(uses);
+      if (reason !== null) throw unprocessable(`${version} cannot be deleted: ${reason}`);
       return [{ type: 'ToolVersionDeleted', data: { id, version } }];
     },
   },

@@ -8,7 +8,8 @@ import {
   type Operation,
   type OperationTable,
 } from '#storage/event-store';
-import { toolVersions, type ToolVersionSettings } from './tool-version.js';
+import { CurrentRuns } from '../ports/current-runs.port.js';
+import { NO_USES, toolVersions, type ToolVersionSettings } from './tool-version.js';
 import { ToolReleases } from './tool-releases.catalogue.js';
 import { countUses, loadToolVersionsForCommand } from './tool-versions.view.js';
 
@@ -66,6 +67,7 @@ export class ToolVersionsHandler extends AggregateHandler<ToolVersionOperations>
     private readonly store: EventStore,
     private readonly ids: Ids,
     private readonly releases: ToolReleases,
+    private readonly runs: CurrentRuns,
   ) {
     super();
   }
@@ -78,6 +80,10 @@ export class ToolVersionsHandler extends AggregateHandler<ToolVersionOperations>
   private async load(id: string, actor: Actor) {
     const row = await loadToolVersionsForCommand(this.store.database, actor);
     const release = this.releases.with(row.siteReleases).find(id);
-    return { ...row, release, uses: release ? await countUses(this.store.database, release.version) : 0 };
+    return {
+      ...row,
+      release,
+      uses: release ? await countUses(this.store.database, this.runs, release.version) : NO_USES,
+    };
   }
 }

@@ -2,7 +2,14 @@ import { sql, type Projection, type Sql, type Timestamp } from '#platform/kernel
 import { can, requireCurrentAccess, requirePermission, SITE_SCOPE, verifyCurrentAccess, type Actor } from '#api/access';
 import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
-import { TOOL_VERSIONS_STREAM, type ToolVersionEvent, type ToolVersionSettings } from './tool-version.js';
+import type { CurrentRuns } from '../ports/current-runs.port.js';
+import {
+  NO_USES,
+  TOOL_VERSIONS_STREAM,
+  type ToolVersionEvent,
+  type ToolVersionSettings,
+  type ToolVersionUses,
+} from './tool-version.js';
 
 export const siteToolVersions: Projection<ToolVersionEvent> = {
   name: 'tool_versions',
@@ -75,12 +82,13 @@ export const loadSiteReleases = async (database: Database, actor: Actor): Promis
   return { releases, uses: rows[0]?.uses ?? {} };
 };
 
-/** Returns the number of workspaces that name exactly this version. */
-export const countUses = async (database: Database, version: string): Promise<number> => {
-  const row = await database.row<{ readonly uses: number }>(
-    sql`select count(*) as uses from workspaces w where w.settings ->> 'terraformVersion' = ${version}`,
+/** Returns the numbers of workspaces that name exactly this version, and of runs with it that have not ended. */
+export const countUses = async (database: Database, runs: CurrentRuns, version: string): Promise<ToolVersionUses> => {
+  const row = await database.row<ToolVersionUses>(
+    sql`select (select count(*) from workspaces w where w.settings ->> 'terraformVersion' = ${version}) as workspaces,
+               ${runs.countUnfinished(version)} as runs`,
   );
-  return row?.uses ?? 0;
+  return row ?? NO_USES;
 };
 
 type ToolVersionsForCommand = {
