@@ -32,6 +32,7 @@ export {
   selectOutdatedCallers,
   toCheckedCaller,
 } from './permissions/access-epochs.queries.js';
+export { requireSiteAdmin } from './permissions/site-administrators.queries.js';
 export { isAddressAllowed, requireAddressOfLink, selectRangesOfLink } from './authentication/allowed-ranges.queries.js';
 export { findCurrentIdentity } from './authentication/identity.queries.js';
 export * from './permissions/grants.queries.js';

@@ -1,7 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { ConfigureRoute, CurrentActor, type Actor } from '#api/access';
+import { ConfigureRoute, CurrentActor, requireSiteAdmin, type Actor } from '#api/access';
 import {
   getListParameter,
   getParameter,
@@ -23,7 +23,7 @@ import type { RunRow } from '../runs/runs.queries.js';
 import { RunRenderer } from '../runs/runs.renderer.js';
 import { parseActionComment } from '../runs/runs.body.js';
 import { ChangeRun } from '../runs/runs.commands.js';
-import { listAdministeredRuns, requireSiteAdmin } from './admin-runs.queries.js';
+import { listAdministeredRuns } from './admin-runs.queries.js';
 
 /** The vendor's values. The owners of an organization are not in its document, so including them adds nothing. */
 export const ADMIN_RUN_INCLUDES = ['workspace', 'workspace.organization', 'workspace.organization.owners'] as const;

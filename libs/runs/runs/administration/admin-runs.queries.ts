@@ -1,5 +1,5 @@
 import { sql, type Sql, type Timestamp } from '#platform/kernel';
-import { can, requireCurrentAccess, requirePermission, SITE_SCOPE, verifyCurrentAccess, type Actor } from '#api/access';
+import { requireCurrentAccess, requireSiteAdmin, type Actor } from '#api/access';
 import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import type { Database } from '#platform/postgres';
 import { RUN_JOINS, selectRunColumns, type RunRow } from '../runs/runs.queries.js';
@@ -30,12 +30,6 @@ const buildConditions = ({ from, to, search }: AdministeredRunFilter): readonly 
       ]
     : []),
 ];
-
-/** Refuses other callers. The statement that follows checks the access of site administrators. */
-export const requireSiteAdmin = async (database: Database, actor: Actor): Promise<void> => {
-  if (!can(actor, 'manage-site', SITE_SCOPE)) await verifyCurrentAccess(database, actor);
-  requirePermission(actor, 'manage-site', SITE_SCOPE);
-};
 
 /** Returns runs of all organizations, newest first: one page, the total count, and counts by status, in one statement. */
 export const listAdministeredRuns = async (

@@ -1,5 +1,6 @@
-import { createEventContext, type Actor } from '#api/access';
+import type { Actor } from '#api/access';
 import type { SignedLinks } from '#storage/blob-store';
+import { RecipientLinks } from '../runs/recipient.links.js';
 import type { LinkRecipient } from '../runs/run-logs.links.js';
 
 /** Clients follow the redirect at once. */
@@ -7,19 +8,22 @@ const LIFETIME_MS = 60 * 1000;
 
 /** Signed URLs of errored states. */
 export class ErroredStateLinks {
-  constructor(
-    private readonly publicUrl: string,
-    private readonly links: SignedLinks,
-  ) {}
+  private readonly links: RecipientLinks;
+
+  constructor(publicUrl: string, links: SignedLinks) {
+    this.links = new RecipientLinks({ url: `${publicUrl}/api/v2/errored-states`, links, lifetimeMs: LIFETIME_MS });
+  }
 
   urlOf(run: string, actor: Actor): string {
-    const { id, type } = createEventContext(actor).accessor;
-    return `${this.publicUrl}/api/v2/errored-states/${this.links.sign(`${run} ${id} ${type}`, LIFETIME_MS)}`;
+    return this.links.sign([run], actor);
   }
 
   /** Throws forbidden if the token is forged or has expired. */
   targetOf(token: string): { readonly run: string; readonly recipient: LinkRecipient } {
-    const [run = '', id = '', type = ''] = this.links.subjectOf(token).split(' ');
-    return { run, recipient: { id, type } };
+    const {
+      parts: [run = ''],
+      recipient,
+    } = this.links.verify(token);
+    return { run, recipient };
   }
 }

@@ -1,6 +1,7 @@
-import { createEventContext, type Actor } from '#api/access';
+import type { Actor } from '#api/access';
 import type { SignedLinks } from '#storage/blob-store';
 import { PLAN_DOCUMENTS, type PlanDocumentKind } from '../run-files/run.files.js';
+import { RecipientLinks } from '../runs/recipient.links.js';
 import type { LinkRecipient } from '../runs/run-logs.links.js';
 
 /** Clients follow the redirect at once. */
@@ -8,14 +9,14 @@ const LIFETIME_MS = 60 * 1000;
 
 /** Signed URLs of documents of plans. */
 export class PlanDocumentLinks {
-  constructor(
-    private readonly publicUrl: string,
-    private readonly links: SignedLinks,
-  ) {}
+  private readonly links: RecipientLinks;
+
+  constructor(publicUrl: string, links: SignedLinks) {
+    this.links = new RecipientLinks({ url: `${publicUrl}/api/v2/plan-documents`, links, lifetimeMs: LIFETIME_MS });
+  }
 
   urlOf(run: string, kind: PlanDocumentKind, actor: Actor): string {
-    const { id, type } = createEventContext(actor).accessor;
-    return `${this.publicUrl}/api/v2/plan-documents/${this.links.sign(`${run} ${kind} ${id} ${type}`, LIFETIME_MS)}`;
+    return this.links.sign([run, kind], actor);
   }
 
   /** Throws forbidden if the token is forged or has expired. */
@@ -24,8 +25,10 @@ export class PlanDocumentLinks {
     readonly kind: PlanDocumentKind;
     readonly recipient: LinkRecipient;
   } {
-    const [run = '', name, id = '', type = ''] = this.links.subjectOf(token).split(' ');
-    const kind = PLAN_DOCUMENTS.find((one) => one === name) ?? 'json-output-redacted';
-    return { run, kind, recipient: { id, type } };
+    const {
+      parts: [run = '', name],
+      recipient,
+    } = this.links.verify(token);
+    return { run, kind: PLAN_DOCUMENTS.find((one) => one === name) ?? 'json-output-redacted', recipient };
   }
 }

@@ -1,5 +1,6 @@
-import { createEventContext, type Actor } from '#api/access';
+import type { Actor } from '#api/access';
 import type { SignedLinks } from '#storage/blob-store';
+import { RecipientLinks } from '../runs/recipient.links.js';
 import type { LinkRecipient } from '../runs/run-logs.links.js';
 
 /** Executors download the file before they start terraform. */
@@ -10,19 +11,22 @@ export type PlanFileTarget = { readonly run: string; readonly fence: number; rea
 
 /** Signed URLs of plan files. */
 export class PlanFileLinks {
-  constructor(
-    private readonly publicUrl: string,
-    private readonly links: SignedLinks,
-  ) {}
+  private readonly links: RecipientLinks;
+
+  constructor(publicUrl: string, links: SignedLinks) {
+    this.links = new RecipientLinks({ url: `${publicUrl}/api/v2/plan-files`, links, lifetimeMs: LIFETIME_MS });
+  }
 
   urlOf(run: string, fence: number, actor: Actor): string {
-    const { id, type } = createEventContext(actor).accessor;
-    return `${this.publicUrl}/api/v2/plan-files/${this.links.sign(`${run} ${fence} ${id} ${type}`, LIFETIME_MS)}`;
+    return this.links.sign([run, fence], actor);
   }
 
   /** Throws forbidden if the token is forged or has expired. */
   targetOf(token: string): PlanFileTarget {
-    const [run = '', fence, id = '', type = ''] = this.links.subjectOf(token).split(' ');
-    return { run, fence: Number(fence), recipient: { id, type } };
+    const {
+      parts: [run = '', fence],
+      recipient,
+    } = this.links.verify(token);
+    return { run, fence: Number(fence), recipient };
   }
 }

@@ -1,5 +1,5 @@
 import { sql, type Projection, type Sql, type Timestamp } from '#platform/kernel';
-import { can, requireCurrentAccess, requirePermission, SITE_SCOPE, verifyCurrentAccess, type Actor } from '#api/access';
+import { requireCurrentAccess, requireSiteAdmin, type Actor } from '#api/access';
 import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import type { CurrentRuns } from '../ports/current-runs.port.js';
@@ -41,12 +41,6 @@ export const SELECT_SITE_RELEASES = sql.raw(
 /** What administrators of the site say about a version as a column of a statement; null if nothing. */
 export const selectToolVersion = (version: Sql): Sql =>
   sql`(select t.settings from tool_versions t where t.version = ${version} order by t.id limit 1)`;
-
-const requireSiteAdmin = async (database: Database, actor: Actor): Promise<void> => {
-  // The statement that follows checks the access of site administrators.
-  if (!can(actor, 'manage-site', SITE_SCOPE)) await verifyCurrentAccess(database, actor);
-  requirePermission(actor, 'manage-site', SITE_SCOPE);
-};
 
 type SiteReleaseRow = SiteRelease & {
   /** Null for a release that the server lists. */

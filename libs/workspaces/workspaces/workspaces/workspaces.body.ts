@@ -170,7 +170,7 @@ const toVersion = (input: ValidAttributes): string | undefined => {
 };
 
 /** Returns a check of the requested tool version; its problem points to the attribute of the request. */
-export const checkVersionLater = (
+export const buildVersionCheck = (
   input: WorkspaceAttributes,
   releases: ToolReleases,
   running: string | undefined,

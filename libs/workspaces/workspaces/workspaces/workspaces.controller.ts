@@ -34,7 +34,7 @@ import {
   toSettingsInput,
   sshKeyBody,
   updateBody,
-  checkVersionLater,
+  buildVersionCheck,
 } from './workspaces.body.js';
 import { renderWorkspace } from './workspaces.document.js';
 import { loadWorkspaceIncluded, parseWorkspaceIncludes, type WorkspaceInclude } from './workspaces.include.js';
@@ -72,7 +72,7 @@ export class WorkspacesController {
       () => checkAttributes(attributes),
       () => toRequestedTags(relationships),
     );
-    const data = { ...requested, ...checkVersionLater(attributes, this.releases, running) };
+    const data = { ...requested, ...buildVersionCheck(attributes, this.releases, running) };
     return this.render(
       await this.bus.execute(new ChangeWorkspace('CreateWorkspace', { organization, data, actor })),
       actor,
@@ -269,7 +269,7 @@ export class WorkspacesController {
       changes: { ...requested.settings, ...(name === undefined ? {} : { name }) },
       project: relationships?.project?.data?.id ?? undefined,
       bindings: requested.bindings,
-      ...checkVersionLater(attributes, this.releases, running),
+      ...buildVersionCheck(attributes, this.releases, running),
     };
     const row = await this.bus.execute(new ChangeWorkspace('UpdateWorkspace', { target, data, actor }));
     return this.render(row, actor);
