@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { getErrorCode } from '#platform/kernel';
 import { PHASES, type Phase } from './api/executor-api.js';
 import { ExecutorError } from './executor-error.js';
+import { isLoopback } from './loopback.js';
 
 const MIB = 1024 * 1024;
 const TOKEN_VARIABLE = 'CADASTRE_EXECUTOR_TOKEN';
@@ -44,8 +45,6 @@ export type ExecutorSettings = {
 
 const createUsageError = (message: string): ExecutorError => new ExecutorError('usage', message);
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
-
 const parseServer = (text: string | undefined): URL => {
   if (!text)
     throw createUsageError('--server: missing; name the address of the server, such as https://cadastre.example.com');
@@ -54,7 +53,7 @@ const parseServer = (text: string | undefined): URL => {
   const url = new URL(text);
   if (url.username || url.password)
     throw createUsageError('--server: the address must not contain a user or a password');
-  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname))
+  if (url.protocol === 'http:' && !isLoopback(url.hostname.replaceAll(/[[\]]/g, '')))
     throw createUsageError(
       `--server: must begin with https://, because the token would cross the network unencrypted, got ${text}`,
     );

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { chmod } from 'node:fs/promises';
+import { isLoopback } from '../../loopback.js';
 import { Destinations } from '../network/destinations.js';
 import { startProxy } from '../network/proxy.js';
 import {
@@ -23,14 +24,13 @@ import {
   USER_NAME,
   type RootFolder,
 } from './bubblewrap-arguments.js';
-import { chooseUser, giveMounts } from './give-mounts.js';
+import { chooseUser, grantMounts } from './grant-mounts.js';
 import type { LaunchOrder } from './launch-order.js';
 import { createRunFolder, type RunFolder } from './run-folder.js';
 import { spawnBubblewrap, type SpawnedSandbox } from './spawn-bubblewrap.js';
 
 const PROXY_PORT = 3128;
 const PROXY = `http://127.0.0.1:${PROXY_PORT}`;
-const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|::1)$/;
 
 /** git, curl, terraform and other programs in Go use the proxy for everything but loopback addresses. */
 const ENVIRONMENT = {
@@ -46,7 +46,7 @@ const ENVIRONMENT = {
 /** Programs in Go never use a proxy for localhost, so a server there needs its port inside of the sandbox too. */
 const listListeners = ({ server: { host, port } }: Destinations): LaunchOrder['listeners'] => [
   { host: '127.0.0.1', port: PROXY_PORT, socket: `${SYSTEM_FOLDER}/proxy.sock` },
-  ...(LOOPBACK.test(host)
+  ...(isLoopback(host) || host.endsWith('.localhost')
     ? ['127.0.0.1', '::1'].map((address) => ({ host: address, port, socket: `${SYSTEM_FOLDER}/server.sock` }))
     : []),
 ];
@@ -97,7 +97,7 @@ export class BubblewrapSandbox implements Sandbox {
 
   private async prepare(command: SandboxCommand): Promise<Preparation> {
     const user = process.getuid?.() === 0 ? chooseUser(command.mounts) : null;
-    if (user !== null) await giveMounts(command.mounts, user);
+    if (user !== null) await grantMounts(command.mounts, user);
     const group = (await this.parts.groups?.create(this.settings.limits)) ?? null;
     const folder = await createRunFolder(user);
     const proxy = await startProxy(this.destinations, folder);
@@ -129,7 +129,7 @@ export class BubblewrapSandbox implements Sandbox {
       isRoot: order.user !== null,
     };
     const argv = [this.parts.bubblewrap, '--info-fd', '4', ...buildBubblewrapArguments(options)];
-    return spawnBubblewrap(argv, order, group?.entrance ?? null);
+    return spawnBubblewrap(argv, order, group?.processesFile ?? null);
   }
 
   private follow(

@@ -77,14 +77,15 @@ const readFirstProcess = async (info: Readable): Promise<number> =>
 
 /**
  * Runs bubblewrap, and resolves when the command runs in it. Rejects with a message for the operator if the command cannot
- * run. `entrance` is the file of a control group.
+ * run. `processesFile`: the file with the processes of a control group.
  */
 export const spawnBubblewrap = async (
   argv: readonly string[],
   order: LaunchOrder,
-  entrance: string | null,
+  processesFile: string | null,
 ): Promise<SpawnedSandbox> => {
-  const [program = '', ...parameters] = entrance === null ? argv : ['/bin/sh', '-c', ENTER_AND_RUN, entrance, ...argv];
+  const [program = '', ...parameters] =
+    processesFile === null ? argv : ['/bin/sh', '-c', ENTER_AND_RUN, processesFile, ...argv];
   const child = spawn(program, parameters, {
     cwd: '/',
     // Variables of callers must not reach programs outside of the sandbox: LD_PRELOAD would run code in them.

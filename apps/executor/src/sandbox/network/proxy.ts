@@ -68,8 +68,8 @@ class ForwardProxy {
     await this.open(server, path);
   }
 
-  /** Leads a socket to one destination, for programs that use no proxy for it. */
-  async lead(path: string, destination: HostAndPort): Promise<void> {
+  /** Forwards connections of a socket to one destination, for programs that use no proxy for it. */
+  async forwardSocket(path: string, destination: HostAndPort): Promise<void> {
     const server = createSocketServer({ allowHalfOpen: true }, (near) => {
       this.connectTo(destination).then(
         (far) => this.join(near, far),
@@ -186,6 +186,6 @@ export const startProxy = async (
   { socket, serverSocket }: ProxySockets,
 ): Promise<SandboxProxy> => {
   const proxy = new ForwardProxy(destinations);
-  await Promise.all([proxy.listen(socket), proxy.lead(serverSocket, destinations.server)]);
+  await Promise.all([proxy.listen(socket), proxy.forwardSocket(serverSocket, destinations.server)]);
   return proxy;
 };

@@ -31,7 +31,7 @@ it('limits memory, processes and processors of a group, after the executor has l
   expect(
     await Promise.all(['memory.max', 'memory.swap.max', 'memory.oom.group', 'pids.max', 'cpu.max'].map(read)),
   ).toEqual(['memory.max 1000', 'memory.swap.max 0', 'memory.oom.group 1', 'pids.max 10', 'cpu.max 150000 100000']);
-  expect(group?.entrance).toBe(join(folder, 'cgroup.procs'));
+  expect(group?.processesFile).toBe(join(folder, 'cgroup.procs'));
 });
 
 it('reports that the kernel has ended processes because of the memory', async () => {

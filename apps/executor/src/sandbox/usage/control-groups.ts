@@ -7,7 +7,7 @@ const CPU_PERIOD_MICROSECONDS = 100_000;
 /** A group of processes whose sum the kernel limits. */
 export type ControlGroup = {
   /** The file that a process writes 0 to in order to enter the group. */
-  readonly entrance: string;
+  readonly processesFile: string;
   /** Returns whether the kernel has ended processes of the group because of its memory. */
   isOutOfMemory(): Promise<boolean>;
   /** Removes the group after all its processes have ended. */
@@ -32,7 +32,7 @@ export class ControlGroups {
     // The kernel of a machine without swap has no such file.
     await set('memory.swap.max', 0).catch(() => undefined);
     return {
-      entrance: join(group, 'cgroup.procs'),
+      processesFile: join(group, 'cgroup.procs'),
       isOutOfMemory: async () =>
         /^oom_kill [1-9]/m.test(await readFile(join(group, 'memory.events'), 'utf8').catch(() => '')),
       // An empty group that stays costs nothing.
