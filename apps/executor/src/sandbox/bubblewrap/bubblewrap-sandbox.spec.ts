@@ -42,6 +42,18 @@ it('creates a sandbox, or describes what this machine lacks', () => {
   expect(missingSandbox ?? 'or set CADASTRE_EXECUTOR_SANDBOX=off').toContain('or set CADASTRE_EXECUTOR_SANDBOX=off');
 });
 
+/** The module mmap would keep the files open. */
+const MAP_DELETED_FILES = `import ctypes, os, time
+system = ctypes.CDLL(None)
+system.mmap.restype = ctypes.c_void_p
+for name in "abc":
+    file = os.open(name, os.O_RDWR | os.O_CREAT)
+    os.write(file, b"x" * 1000000)
+    system.mmap(None, ctypes.c_size_t(1000000), 1, 2, file, ctypes.c_long(0))
+    os.close(file)
+    os.unlink(name)
+time.sleep(1000)`;
+
 const describeSandbox = missingSandbox === null ? describe : undefined;
 
 describeSandbox?.('a command in a sandbox', () => {
@@ -283,6 +295,7 @@ describeSandbox?.('a command in a sandbox', () => {
       'deleted files that it has open',
       'for n in 3 4 5; do eval "exec $n> hidden"; rm hidden; head -c 1000000 /dev/zero >&$n; done; sleep 1000',
     ],
+    ['deleted files that it has mapped and closed', `exec python3 -c '${MAP_DELETED_FILES}'`],
     ['empty files', 'mkdir -p a/b; n=0; while true; do : > a/b/file$n; n=$((n + 1)); done'],
   ])('is killed when it fills the disk with %s', async (_, script) => {
     const small = await openSandbox(buildSettings('https://cadastre.test', { diskBytes: 2 * MIB }));
