@@ -367,6 +367,9 @@ describe('an apply', () => {
     await waitForReports(2);
     const keptState = join(folder, 'kept-states', `${server.run}-2.tfstate`);
     expect(await readFile(keptState, 'utf8')).toContain('"lineage":"one"');
+    const { message } = server.reports[1] ?? {};
+    expect(message).toContain(`in the file ${server.run}-2.tfstate of its folder kept-states`);
+    expect(message).not.toContain('errored state');
   });
 
   it('keeps a state that cannot be parsed as the errored state', async () => {
@@ -375,7 +378,7 @@ describe('an apply', () => {
     expect(server.erroredStates).toEqual(['{"serial":']);
     expect(server.reports[1]).toMatchObject({
       status: 'errored',
-      message: expect.stringContaining('The state file of terraform cannot be read'),
+      message: expect.stringMatching(/The state file of terraform cannot be read.* It is kept as the errored state/),
     });
   });
 

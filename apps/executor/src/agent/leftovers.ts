@@ -53,7 +53,7 @@ const recoverApply = async (
   const lease = await api.renew(record, 0, signal);
   const job = lease && (await api.readJob(record, record.nonce, signal));
   const { appliedWorkspace: workspace } = record;
-  const keeper = { ...dependencies, claimed: record };
+  const own = { ...dependencies, claimed: record };
   if (workspace !== null) {
     const applied = new AppliedState({
       folder: folder.space,
@@ -66,10 +66,10 @@ const recoverApply = async (
       },
       logger,
     });
-    if (job) await finishState(keeper, applied);
+    if (job) await finishState(own, applied);
     else {
       const state = await applied.readUnsaved();
-      if (state !== null) await keepState(keeper, state);
+      if (state !== null) await keepState(own, state);
     }
   }
   if (job) await api.report(record, { status: 'errored', message: MESSAGE }, signal);
