@@ -198,6 +198,20 @@ describe('executors of the chart', () => {
     expect(find('minimal', 'NetworkPolicy', 'site-cadastre-executor')).toBeUndefined();
   });
 
+  it('are refused for a cluster without user namespaces', async () => {
+    const { code, stderr } = await templateChart('production', [], '1.32.9-gke.100');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('this cluster has v1.32.9')]);
+  });
+
+  it('have memory for the processes and the temporary folders of all runs at a time', () => {
+    const [pod] = listExecutorPods(get('production'));
+    const container = pod?.spec.containers[0];
+    const mib = Number(container?.env.find(({ name }) => name === 'CADASTRE_EXECUTOR_MEMORY_MIB')?.value);
+    expect(Number(/^(\d+)Gi$/.exec(container?.['resources'].limits.memory)?.[1]) * 1024).toBeGreaterThanOrEqual(
+      2 * (mib + 2048) + 256,
+    );
+  });
+
   it('get settings that the executor accepts', async () => {
     const [pod] = listExecutorPods(get('production'));
     const env = new Map(pod?.spec.containers[0].env.map(({ name, value = '' }) => [name, value]));
@@ -235,7 +249,10 @@ describe('executors of the chart', () => {
   it('reach gateways and public addresses, but not the networks that are blocked', () => {
     const { policyTypes, ingress, egress } = getSpec(find('production', 'NetworkPolicy', 'site-cadastre-executor'));
     expect([policyTypes, ingress]).toEqual([['Ingress', 'Egress'], undefined]);
-    expect(egress.at(-1).to).toEqual([{ ipBlock: { cidr: '0.0.0.0/0', except: ['169.254.0.0/16', '10.20.0.0/16'] } }]);
+    expect(egress.at(-1).to).toEqual([
+      { ipBlock: { cidr: '0.0.0.0/0', except: ['169.254.0.0/16', '10.20.0.0/16'] } },
+      { ipBlock: { cidr: '::/0', except: ['fe80::/10'] } },
+    ]);
   });
 });
 

@@ -22,14 +22,18 @@ export type Manifest = {
 export const toValuesFile = (example: Example): string => join(CHART, 'ci', `${example}-values.yaml`);
 
 /** Runs `helm template`. `sets` are values such as `gateway.replicas=3`. */
-export const templateChart = (example: Example, sets: readonly string[] = []): Promise<ProgramResult> =>
+export const templateChart = (
+  example: Example,
+  sets: readonly string[] = [],
+  kubernetesVersion = KUBERNETES_VERSION,
+): Promise<ProgramResult> =>
   runTool(
     'helm',
     'template',
     RELEASE,
     CHART,
     '--kube-version',
-    KUBERNETES_VERSION,
+    kubernetesVersion,
     '--values',
     toValuesFile(example),
     ...sets.flatMap((set) => ['--set', set]),

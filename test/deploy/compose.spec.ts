@@ -25,8 +25,14 @@ describe('the file of Compose', () => {
   });
 
   it('starts an executor only with the profile execute, and gives it no secret of the server', () => {
-    const { profiles, environment = {} } = services['executor'] ?? {};
+    const { profiles, environment = {}, volumes } = services['executor'] ?? {};
     expect(profiles).toEqual(['execute']);
+    // Not the folder of the gateway, which has the private key of the local CA.
+    expect(volumes).toEqual(['executor:/work', 'authority:/authority:ro']);
+    expect(services['authority']).toMatchObject({
+      profiles: ['execute'],
+      volumes: ['gateway:/gateway:ro', 'authority:/authority'],
+    });
     expect(Object.keys(environment).toSorted()).toEqual([
       'CADASTRE_EXECUTOR_CAPACITY',
       'CADASTRE_EXECUTOR_GRACE',

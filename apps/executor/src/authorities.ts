@@ -8,7 +8,8 @@ import { ExecutorError } from './executor-error.js';
  */
 export const trustAuthorities = async (env: Readonly<Record<string, string | undefined>>): Promise<string> => {
   const file = env['SSL_CERT_FILE'];
-  const own = file ? [await readAuthorities(file)] : [];
+  // The file is empty in a container for any server, if the server has a certificate of a public authority.
+  const own = file ? [await readAuthorities(file)].filter((text) => text.trim() !== '') : [];
   const all = [...tls.getCACertificates('default'), ...tls.getCACertificates('system'), ...own];
   tls.setDefaultCACertificates(all);
   return `${[...new Set(all.map((certificate) => certificate.trim()))].join('\n')}\n`;

@@ -50,6 +50,7 @@ helm.sh/chart: {{ printf "%s-%s" (index . 0).Chart.Name (index . 0).Chart.Versio
 {{- if and .oidc.issuer (not .oidc.clientId) }}{{ fail "oidc.issuer is set, so oidc.clientId is missing" }}{{ end }}
 {{- if and .vault.address (ne .vault.auth "token") (not .vault.role) }}{{ fail "vault.address is set, so vault.role is missing" }}{{ end }}
 {{- if and .vault.address (or (ne .vault.auth "kubernetes") .vault.hasCa) (not .vault.existingSecret) }}{{ fail "vault.auth or vault.hasCa needs a secret, so vault.existingSecret is missing" }}{{ end }}
+{{- if and .executor.enabled (semverCompare "<1.33-0" $.Capabilities.KubeVersion.Version) }}{{ fail (printf "executor.enabled is true, but executors need user namespaces, which Kubernetes has by default from 1.33 on; this cluster has %s" $.Capabilities.KubeVersion.Version) }}{{ end }}
 {{- if and .executor.enabled (not .executor.existingSecret) }}{{ fail "executor.enabled is true, so executor.existingSecret is missing" }}{{ end }}
 {{- if and .executor.enabled (not .executor.server) (hasPrefix "http:" .publicUrl) }}{{ fail "executor.enabled is true, and publicUrl is not encrypted, so executor.server is missing" }}{{ end }}
 {{- if and .files.s3.bucket .files.trial.enabled }}{{ fail "files.s3.bucket and files.trial.enabled are both set; remove one of them" }}{{ end }}
