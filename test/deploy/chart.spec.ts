@@ -222,6 +222,7 @@ describe('executors of the chart', () => {
       accept: read('EXECUTOR_ACCEPT'),
       work: read('EXECUTOR_WORK'),
       toolMirror: read('TOOL_MIRROR'),
+      toolSignatures: 'required',
       sandbox: 'on',
       memoryMib: read('EXECUTOR_MEMORY_MIB'),
       diskMib: read('EXECUTOR_DISK_MIB'),

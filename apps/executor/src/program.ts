@@ -20,6 +20,7 @@ import {
   type ExecutorSettings,
 } from './settings.js';
 import { DEFAULT_GRACE_SECONDS } from './stop-times.js';
+import { RELEASE_KEYS } from './tools/release-keys.js';
 import { ToolFinder } from './tools/tool-finder.js';
 import { HASHICORP_RELEASES } from './tools/tool-release.js';
 
@@ -95,8 +96,17 @@ const chooseSandbox = async ({
   return { ...choice, processors: limits.processors };
 };
 
-const createToolFinder = ({ workFolder, toolMirror: mirror }: ExecutorSettings, logger: Logger): ToolFinder =>
-  new ToolFinder({ folder: join(workFolder, 'tools'), mirror, logger, now: () => new Date() });
+const createToolFinder = (
+  { workFolder, toolMirror: mirror, verifiesTools }: ExecutorSettings,
+  logger: Logger,
+): ToolFinder =>
+  new ToolFinder({
+    folder: join(workFolder, 'tools'),
+    mirror,
+    keys: verifiesTools ? RELEASE_KEYS : null,
+    logger,
+    now: () => new Date(),
+  });
 
 /** Prints what the executor would use. */
 const check = async (settings: ExecutorSettings, logger: Logger): Promise<void> => {
@@ -114,8 +124,8 @@ const check = async (settings: ExecutorSettings, logger: Logger): Promise<void> 
   process.stdout.write(`${lines.join('\n')}\n`);
 };
 
-const warnAboutMirror = ({ toolMirror }: ExecutorSettings, logger: Logger): void => {
-  if (toolMirror.startsWith('http:'))
+const warnAboutMirror = ({ toolMirror, verifiesTools }: ExecutorSettings, logger: Logger): void => {
+  if (!verifiesTools && toolMirror.startsWith('http:'))
     logger.warn(
       { mirror: toolMirror },
       'the tool mirror is not encrypted, so everybody on the way to it can run programs on this executor; use https://',
@@ -185,6 +195,9 @@ const OPTIONS: readonly Option[] = [
   option('--work <folder>', 'folder for runs and downloads', 'CADASTRE_EXECUTOR_WORK').default('.cadastre-executor'),
   option('--tool-mirror <folder-or-url>', 'where to get terraform and tofu', 'CADASTRE_TOOL_MIRROR').default(
     HASHICORP_RELEASES,
+  ),
+  option('--tool-signatures <mode>', 'off: releases of a mirror need no signature', 'CADASTRE_TOOL_SIGNATURES').default(
+    'required',
   ),
   option('--sandbox <mode>', 'off: commands run as the user of the executor', 'CADASTRE_EXECUTOR_SANDBOX').default(
     'on',

@@ -18,6 +18,7 @@ export type ExecutorCommandOptions = {
   readonly accept: string;
   readonly work: string;
   readonly toolMirror: string;
+  readonly toolSignatures: string;
   readonly sandbox: string;
   readonly memoryMib: string;
   readonly diskMib: string;
@@ -34,6 +35,8 @@ export type ExecutorSettings = {
   readonly phases: readonly Phase[];
   readonly workFolder: string;
   readonly toolMirror: string;
+  /** Whether downloaded tools need the signature of their release. */
+  readonly verifiesTools: boolean;
   readonly sandboxMode: 'on' | 'off';
   readonly memoryBytes: number;
   readonly diskBytes: number;
@@ -80,9 +83,10 @@ const parsePhases = (text: string): readonly Phase[] => {
   return PHASES.filter((phase) => names.includes(phase));
 };
 
-const parseSandbox = (text: string): 'on' | 'off' => {
-  if (text === 'on' || text === 'off') return text;
-  throw createUsageError(`CADASTRE_EXECUTOR_SANDBOX: must be on or off, got ${text}`);
+/** Parses a mode that is `off`, or the one that `on` names. */
+const parseMode = <On extends string>(variable: string, text: string, on: On): On | 'off' => {
+  if (text === on || text === 'off') return text as On | 'off';
+  throw createUsageError(`${variable}: must be ${on} or off, got ${text}`);
 };
 
 /** Parses the options. Throws an `ExecutorError` that names the first wrong one. */
@@ -95,7 +99,8 @@ export const parseExecutorSettings = (
   phases: parsePhases(options.accept),
   workFolder: resolve(options.work),
   toolMirror: /^https?:\/\//.test(options.toolMirror) ? options.toolMirror : resolve(options.toolMirror),
-  sandboxMode: parseSandbox(options.sandbox),
+  verifiesTools: parseMode('CADASTRE_TOOL_SIGNATURES', options.toolSignatures, 'required') === 'required',
+  sandboxMode: parseMode('CADASTRE_EXECUTOR_SANDBOX', options.sandbox, 'on'),
   memoryBytes: parseNumber('--memory-mib', options.memoryMib, [256, 1_000_000]) * MIB,
   diskBytes: parseNumber('--disk-mib', options.diskMib, [100, 10_000_000]) * MIB,
   processors: parseProcessors(options.processors),

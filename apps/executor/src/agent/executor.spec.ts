@@ -102,6 +102,7 @@ beforeEach(async () => {
     tools: new ToolFinder({
       folder: join(folder, 'tools'),
       mirror: join(folder, 'mirror'),
+      keys: null,
       logger: SILENT,
       now: () => new Date(),
     }),

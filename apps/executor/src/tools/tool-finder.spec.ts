@@ -6,7 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createMessage, generateKey, readKey, sign } from 'openpgp';
 import { ZipFile } from 'yazl';
+import { RELEASE_KEYS, type ReleaseKeys } from './release-keys.js';
 import type { ToolName } from './tool-choice.js';
 import { ToolFinder } from './tool-finder.js';
 import { findChecksum, getReleasePlatform, type SiteArchive } from './tool-release.js';
@@ -53,8 +55,57 @@ const publish = async (version: string, { checksum, tool = 'terraform' }: Publis
   await writeFile(join(release, `${tool}_${version}_SHA256SUMS`), `${'0'.repeat(64)}  other.zip\n${sum}  ${name}\n`);
 };
 
-const createFinder = (from = mirror()): ToolFinder =>
-  new ToolFinder({ folder: join(folder, 'tools'), mirror: from, logger: SILENT, now: () => new Date() });
+const createFinder = (from = mirror(), keys: ReleaseKeys | null = null): ToolFinder =>
+  new ToolFinder({ folder: join(folder, 'tools'), mirror: from, keys, logger: SILENT, now: () => new Date() });
+
+/** Signs the checksums of a release, and returns the public key. */
+const signRelease = async (tool: ToolName, version: string, suffix: string): Promise<string> => {
+  const { privateKey, publicKey } = await generateKey({ userIDs: [{ name: 'Release' }], format: 'object' });
+  const file = join(mirror(), tool, version, `${tool}_${version}_SHA256SUMS`);
+  const message = await createMessage({ binary: await readFile(file) });
+  const signature = await sign({ message, signingKeys: privateKey, detached: true, format: 'binary' });
+  await writeFile(`${file}.${suffix}`, signature as Uint8Array);
+  return publicKey.armor();
+};
+
+describe('the signature of a release', () => {
+  it.each([
+    ['terraform', 'sig'],
+    ['tofu', 'gpgsig'],
+  ] as const)('lets an executor accept %s', async (tool, suffix) => {
+    await publish('1.8.5', { tool });
+    const keys = { ...RELEASE_KEYS, [tool]: await signRelease(tool, '1.8.5', suffix) };
+    expect(await createFinder(mirror(), keys).find(tool, '1.8.5')).toMatchObject({ name: tool, version: '1.8.5' });
+  });
+
+  it('is missing, so the release is refused, and the error says what the mirror needs', async () => {
+    await publish('1.8.5');
+    const problem = createFinder(mirror(), RELEASE_KEYS).find('terraform', '1.8.5');
+    await expect(problem).rejects.toThrow(/SHA256SUMS\.sig cannot be verified .* CADASTRE_TOOL_SIGNATURES=off accepts/);
+    expect(await readdir(join(folder, 'tools/terraform'))).toEqual([]);
+  });
+
+  it('is by another key, or of other checksums, so the release is refused', async () => {
+    await publish('1.8.5');
+    const key = await signRelease('terraform', '1.8.5', 'sig');
+    const other = createFinder(mirror(), RELEASE_KEYS).find('terraform', '1.8.5');
+    await expect(other).rejects.toThrow('not by 34365D9472D7468F');
+    await publish('1.8.5', { checksum: 'f'.repeat(64) });
+    const changed = createFinder(mirror(), { ...RELEASE_KEYS, terraform: key }).find('terraform', '1.8.5');
+    await expect(changed).rejects.toThrow('The signature does not match this content');
+  });
+
+  it('is verified with the keys that HashiCorp and OpenTofu publish', async () => {
+    const fingerprints = Object.entries(RELEASE_KEYS).map(async ([tool, armoredKey]) => [
+      tool,
+      (await readKey({ armoredKey })).getFingerprint().toUpperCase(),
+    ]);
+    expect(Object.fromEntries(await Promise.all(fingerprints))).toEqual({
+      terraform: 'C874011F0AB405110D02105534365D9472D7468F',
+      tofu: 'E3E6E43D84CB852EADB0051D0C0AF313E5FD9F80',
+    });
+  });
+});
 
 describe('the program of a run', () => {
   it('is the installed one if it has the version', async () => {

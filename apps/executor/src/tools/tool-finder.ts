@@ -4,6 +4,7 @@ import { prerelease, rsort, satisfies, SemVer, valid } from 'semver';
 import { getErrorCode, type Logger } from '#platform/kernel';
 import { RunError } from '../executor-error.js';
 import { ProgramFiles } from './program-files.js';
+import type { ReleaseKeys } from './release-keys.js';
 import { TOOL_NAMES, TOOL_VARIABLE, type ToolName } from './tool-choice.js';
 import {
   downloadArchivedTool,
@@ -54,6 +55,8 @@ type ToolFinderOptions = {
   readonly folder: string;
   /** A folder or a URL. */
   readonly mirror: string;
+  /** The keys that sign releases; null accepts releases without a signature. */
+  readonly keys: ReleaseKeys | null;
   readonly logger: Logger;
   readonly now: () => Date;
 };
@@ -123,10 +126,10 @@ export class ToolFinder {
   }
 
   private download(name: ToolName, version: string): Promise<IacTool> {
-    const { folder, mirror } = this.options;
+    const { folder, mirror, keys } = this.options;
     return this.share({ name, version, path: join(folder, name, version, name) }, mirror, async (target) => {
       try {
-        await downloadRelease({ mirror, name, version }, target);
+        await downloadRelease({ mirror, name, version, keys }, target);
       } catch (error) {
         throw new RunError(await this.describeFailure(name, version, error));
       }

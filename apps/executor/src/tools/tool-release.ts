@@ -6,6 +6,7 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { openPromise, type Entry, type ZipFile } from 'yauzl';
 import { getErrorCode } from '#platform/kernel';
+import { nameSignature, verifySignature, type ReleaseKeys } from './release-keys.js';
 import type { ToolName } from './tool-choice.js';
 
 /** The server of the releases of Terraform. */
@@ -49,9 +50,11 @@ const openUrl = async (url: string): Promise<Readable> => {
   return Readable.fromWeb(response.body);
 };
 
+const withoutLastSlash = (mirror: string): string => mirror.replace(/\/+$/, '');
+
 /** Opens a file of a mirror, which is a folder or the URL of a server. */
 const openMirrorFile = (mirror: string, path: string): Promise<Readable> =>
-  isUrl(mirror) ? openUrl(`${mirror.replace(/\/$/, '')}/${path}`) : openFile(join(mirror, path));
+  isUrl(mirror) ? openUrl(`${withoutLastSlash(mirror)}/${path}`) : openFile(join(mirror, path));
 
 /** Passes on content, and fails above the limit. */
 const limitBytes = (maxBytes: number, what: string): Transform => {
@@ -71,12 +74,12 @@ export const findChecksum = (list: string, file: string): string | null =>
     .map((line) => /^([0-9a-f]{64}) [ *](.+)$/.exec(line.trim()))
     .find((match) => match?.[2] === file)?.[1] ?? null;
 
-const readText = async (mirror: string, path: string): Promise<string> => {
+const readContent = async (mirror: string, path: string): Promise<Buffer> => {
   const chunks: Buffer[] = [];
   await pipeline(await openMirrorFile(mirror, path), limitBytes(MAX_ARCHIVE_BYTES, path), async (content) => {
     for await (const chunk of content as AsyncIterable<Buffer>) chunks.push(chunk);
   });
-  return Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
 };
 
 /** Stores an archive. Resolves to its checksum. */
@@ -110,19 +113,45 @@ const unpackProgram = async (archive: string, name: string, target: string): Pro
 };
 
 /** A release of a tool, and where it comes from. */
-type MirroredRelease = { readonly mirror: string; readonly name: ToolName; readonly version: string };
+type MirroredRelease = {
+  readonly mirror: string;
+  readonly name: ToolName;
+  readonly version: string;
+  /** The keys that sign releases; null accepts releases without a signature. */
+  readonly keys: ReleaseKeys | null;
+};
 
 /** Returns the root and the path of a folder with the files of a release. A mirror has both tools. */
 const locateRelease = ({ mirror, name, version }: MirroredRelease): readonly [root: string, path: string] =>
-  name === 'tofu' && mirror === HASHICORP_RELEASES
+  name === 'tofu' && withoutLastSlash(mirror) === HASHICORP_RELEASES
     ? [OPENTOFU_RELEASES, `v${version}`]
     : [mirror, `${name}/${version}`];
+
+/** Returns the list of checksums of a release. Rejects if its signature is not valid. */
+const readChecksums = async (release: MirroredRelease): Promise<string> => {
+  const { name, version, keys } = release;
+  const [root, path] = locateRelease(release);
+  const file = `${name}_${version}_SHA256SUMS`;
+  const checksums = await readContent(root, `${path}/${file}`);
+  if (keys === null) return checksums.toString();
+  const signature = nameSignature(name, file);
+  try {
+    await verifySignature(keys[name], checksums, await readContent(root, `${path}/${signature}`));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `its signature ${signature} cannot be verified (${reason}). A mirror needs this file beside ${file}. CADASTRE_TOOL_SIGNATURES=off ` +
+        'accepts releases without it',
+    );
+  }
+  return checksums.toString();
+};
 
 const downloadInto = async (release: MirroredRelease, folder: string): Promise<void> => {
   const { name: tool, version } = release;
   const [root, path] = locateRelease(release);
   const name = `${tool}_${version}_${getReleasePlatform()}.zip`;
-  const checksum = findChecksum(await readText(root, `${path}/${tool}_${version}_SHA256SUMS`), name);
+  const checksum = findChecksum(await readChecksums(release), name);
   if (checksum === null) throw new MissingReleaseError(`${tool} ${version} has no release for ${getReleasePlatform()}`);
   const archive = join(folder, name);
   const actual = await storeArchive(await openMirrorFile(root, `${path}/${name}`), name, archive);
@@ -160,7 +189,7 @@ const fillFolder = async (folder: string, fill: (draft: string) => Promise<void>
   }
 };
 
-/** Downloads a tool from a mirror with the layout of releases.hashicorp.com, checks its checksum, and unpacks it into the folder. */
+/** Downloads a tool from a mirror with the layout of releases.hashicorp.com, verifies it, and unpacks it into the folder. */
 export const downloadRelease = (release: MirroredRelease, folder: string): Promise<void> =>
   fillFolder(folder, (draft) => downloadInto(release, draft));
 
@@ -178,6 +207,8 @@ export const readFolderNames = (folder: string): Promise<readonly string[]> =>
 /** Resolves to the versions that a mirror lists. A folder has a folder for each; a server has an index. */
 export const listMirrorVersions = async (mirror: string, name: ToolName): Promise<readonly string[]> => {
   if (!isUrl(mirror)) return readFolderNames(join(mirror, name));
-  const index = JSON.parse(await readText(mirror, `${name}/index.json`)) as { readonly versions?: object };
+  const index = JSON.parse((await readContent(mirror, `${name}/index.json`)).toString()) as {
+    readonly versions?: object;
+  };
   return Object.keys(index.versions ?? {});
 };
