@@ -1,3 +1,5 @@
+import { parsePointer } from '#packages/trail-verifier';
+
 /** An entry with what proves that its leaf contains it. */
 type ProvedEntry = {
   readonly index: number;
@@ -5,8 +7,6 @@ type ProvedEntry = {
   readonly salt: Buffer;
   readonly commitments: Readonly<Record<string, Buffer>>;
 };
-
-const parseName = (name: string): string => name.replaceAll('~1', '/').replaceAll('~0', '~');
 
 /** Returns the value with null at a JSON pointer, whose names are names of members. */
 const maskAt = (value: unknown, [name, ...rest]: readonly string[]): unknown => {
@@ -20,10 +20,7 @@ const maskAt = (value: unknown, [name, ...rest]: readonly string[]): unknown => 
  * to them. Nobody can delete from the archive, so it must contain nothing that must be erasable.
  */
 export const formatArchivedEntry = ({ index, entry, salt, commitments }: ProvedEntry): string => {
-  const masked = Object.keys(commitments).reduce(
-    (value, pointer) => maskAt(value, pointer.slice(1).split('/').map(parseName)),
-    entry,
-  );
+  const masked = Object.keys(commitments).reduce((value, pointer) => maskAt(value, parsePointer(pointer)), entry);
   return JSON.stringify({
     index,
     entry: masked,

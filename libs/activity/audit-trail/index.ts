@@ -15,4 +15,4 @@ export {
 } from './log/opened-entries.reader.js';
 export { deleteLeaves, selectLeafBounds } from './log/trail-logs.queries.js';
 export { openLogRange } from './log/log-range.reader.js';
-export { TrailProofs, type TrailCheckpoint } from './reading/trail-proofs.port.js';
+export { CHECKPOINT_RETRY_SECONDS, TrailProofs, type TrailCheckpoint } from './reading/trail-proofs.port.js';

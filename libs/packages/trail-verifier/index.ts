@@ -7,7 +7,7 @@ export { LEAF_FORMAT } from './formats/leaves.js';
 export { computeCommitment, computeLeaf, type LeafContent } from './leaves.js';
 export { openLog } from './log-readers.js';
 export { readCheckpoint, verifyLog, type LogOptions, type LogReport } from './log-verification.js';
-export { appendPointer } from './masked-json.js';
+export { appendPointer, parsePointer } from './masked-json.js';
 export {
   computeRoot,
   computeTileRoot,

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock, notFound, unavailable } from '#platform/kernel';
 import {
+  CHECKPOINT_RETRY_SECONDS,
   ENTRY_VISIBILITY,
   findRetainedEntry,
   findTrailLog,
@@ -17,8 +18,6 @@ import { findNewestCheckpoint } from './trail-logs.queries.js';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const INDEX = /^(?:0|[1-9]\d{0,14})$/;
-/** A checkpoint follows an entry within this time. */
-const RETRY_SECONDS = 10;
 
 /** Proves that an entry is in the log of its trail. */
 @Injectable()
@@ -49,7 +48,7 @@ export class TrailProofReader {
     const { database } = this.store;
     const checkpoint = await findNewestCheckpoint(database, organization);
     if (!checkpoint || index >= checkpoint.size) {
-      throw unavailable('The entry is not in a checkpoint yet. Please try again.', RETRY_SECONDS);
+      throw unavailable('The entry is not in a checkpoint yet. Please try again.', CHECKPOINT_RETRY_SECONDS);
     }
     const { size, note } = checkpoint;
     const proof = await computeWithTiles(database, organization, (source) => proveInclusion(index, size, source));

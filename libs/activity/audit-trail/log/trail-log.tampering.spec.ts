@@ -6,6 +6,7 @@ import { waitForFollowers } from '../../../../test/support/event-log.js';
 import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
 import { quiet } from '../../../../test/support/silent-logger.js';
+import { tamper as tamperWith } from '../../../../test/support/trail-signing.js';
 import { createAuditTrailFollower, createLeafRecorder } from '../audit-trail.follower.js';
 import { createAuditTrailDefinition } from '../audit-trail.module.js';
 import { createMissingLeavesJob } from './missing-leaves.job.js';
@@ -25,16 +26,7 @@ const listLeafIds = async (): Promise<readonly string[]> => {
 
 /** Runs statements as an administrator of the database: no trigger stops them. */
 const tamper = async (...statements: readonly string[]): Promise<void> => {
-  const session = await server.database.session();
-  try {
-    await session.run(sql`alter table audit_trail.leaves disable trigger user`);
-    await session.run(sql`alter table event_store.events disable trigger user`);
-    for (const statement of statements) await session.run(sql.raw(statement));
-    await session.run(sql`alter table event_store.events enable trigger user`);
-    await session.run(sql`alter table audit_trail.leaves enable trigger user`);
-  } finally {
-    await session.close();
-  }
+  for (const statement of statements) await tamperWith(server.database, sql.raw(statement));
 };
 
 beforeAll(async () => {

@@ -4,10 +4,7 @@ import { findTrailLog, openEntries, renderOpening, type TrailLog } from '../log/
 import type { EntryVisibility } from '../writing/trail-entry.js';
 import { SITE_TRAIL, type NumberedEntry } from '../writing/trail.js';
 import type { OrdinalRange } from './ordinal-range.js';
-import type { TrailCheckpoint, TrailProofs } from './trail-proofs.port.js';
-
-/** A checkpoint follows an entry within this time. */
-const RETRY_SECONDS = 10;
+import { CHECKPOINT_RETRY_SECONDS, type TrailCheckpoint, type TrailProofs } from './trail-proofs.port.js';
 
 /** Renders the entries of one export with what proves that a signed checkpoint contains them. */
 export class ProvedEntries {
@@ -28,7 +25,8 @@ export class ProvedEntries {
       findTrailLog(store, organization),
       proofs.findCheckpoint(organization),
     ]);
-    if (!log || !checkpoint) throw unavailable('The audit trail has no signed checkpoint yet.', RETRY_SECONDS);
+    if (!log || !checkpoint)
+      throw unavailable('The audit trail has no signed checkpoint yet.', CHECKPOINT_RETRY_SECONDS);
     return new ProvedEntries(store, proofs, log, checkpoint);
   }
 
