@@ -12,3 +12,14 @@ export const countHits = async (work: () => Promise<unknown>): Promise<number> =
   await work();
   return ((await countResults())['hit'] ?? 0) - before;
 };
+
+/** Returns how often requests were answered from memory, also after a check read what was missing, while the work ran. */
+export const countAnswersFromMemory = async (work: () => Promise<unknown>): Promise<number> => {
+  const countAnswers = async (): Promise<number> => {
+    const { hit = 0, read = 0 } = await countResults();
+    return hit + read;
+  };
+  const before = await countAnswers();
+  await work();
+  return (await countAnswers()) - before;
+};

@@ -14,7 +14,7 @@ export type ChangeListener = {
 /** Resources by their ids, or by the names of their organizations and their own. */
 export type ResourceKeys = { readonly ids: readonly string[]; readonly names: readonly QualifiedName[] };
 
-export type QualifiedName = { readonly organization: string; readonly name: string };
+type QualifiedName = { readonly organization: string; readonly name: string };
 
 export type LoadedRow = { readonly id: string };
 
