@@ -87,6 +87,8 @@ export default {
           '^libs/(?:api/(?:access|json-api)|registry/provider-release|workspaces/(?:state|variables))/rules\\.ts$',
           '^libs/packages/trail-verifier/index\\.ts$',
           'node_modules/zod/',
+          // Regular expressions that take linear time.
+          'node_modules/re2js/',
         ],
       },
     },

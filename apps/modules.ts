@@ -67,6 +67,7 @@ import {
   createLostExecutorsJob,
   createWaitingRemoteRunsJob,
 } from '#runs/runs';
+import { commitsDefinition, createCommitsJob } from '#runs/commits';
 import { savedViewsDefinition } from '#organizations/saved-views';
 import { createScimDefinition } from '#identity/scim';
 import { createAccountMailsJob, signInDefinition } from '#identity/sign-in';
@@ -118,6 +119,7 @@ export const moduleDefinitions: readonly ModuleDefinition[] = [
   vaultDefinition,
   backupDefinition,
   ...eventDefinitions,
+  commitsDefinition,
   oauthDefinition,
   siteDefinition,
   createHistoryDefinition(eventRegistry),
@@ -169,6 +171,7 @@ type JobSettings = Pick<
   | 'smtp'
   | 'trailSigningKey'
   | 'trailWitnessesFile'
+  | 'toolReleases'
   | 'transit'
 >;
 
@@ -268,6 +271,7 @@ export const createScheduledJobs = (
     createExpiredWorkspacesJob(store, clock, ids),
     createLostExecutorsJob(store, clock, ids),
     createWaitingRemoteRunsJob(store.database, clock, logger),
+    createCommitsJob({ ...dependencies, ...settings }),
     ...createMessageJobs(dependencies, settings),
   ];
 };

@@ -18,6 +18,7 @@ export const PUBLISHED_TABLES: Readonly<Record<string, readonly string[]>> = {
   agents: ['agent_pools'],
   'audit-trail': ['leaves', 'logs'],
   'audit-trail-log': ['log_keys', 'signed_checkpoints'],
+  connections: ['oauth_clients'],
   'data-retention-policies': ['data_retention_policies'],
   'event-store': ['events', 'streams'],
   organizations: ['organizations', 'project_tags', 'projects'],

@@ -6,7 +6,7 @@ import {
   type ZodOpenApiPathsObject,
 } from 'zod-openapi';
 import { getTreatment } from '#api/json-api';
-import type { AnswerDescription, NoAnswer } from '#api/json-api/description';
+import type { AnswerDescription } from '#api/json-api/description';
 import { loadOperations, loadResources, type DescribedOperation } from './openapi/described-operations.js';
 import { Documents, type DescribedResources } from './openapi/documents.js';
 import { Examples, type DescribedSchema } from './openapi/examples.js';
@@ -29,13 +29,10 @@ const INTRODUCTION = `The API of HCP Terraform and Terraform Enterprise that Cad
 - \`x-treatment\` is how the server treats a member of a body: \`kept\` is stored and shown without an effect, \`refused\` gets a
   422, \`ignored\` is dropped. Other members are supported.`;
 
-/** An answer with a status below 400. */
-type SuccessDescription = Exclude<AnswerDescription, NoAnswer>;
-
-const describeSuccess = ({ kind, description }: SuccessDescription): string =>
+const describeSuccess = ({ kind, description }: AnswerDescription): string =>
   description ?? { document: 'The document.', content: 'The content.', empty: 'Done. The response has no body.' }[kind];
 
-const buildAnswer = (answer: SuccessDescription, documents: Documents): object => ({
+const buildAnswer = (answer: AnswerDescription, documents: Documents): object => ({
   description: describeSuccess(answer),
   ...(answer.headers ? { headers: z.object(answer.headers) } : {}),
   ...(answer.kind === 'empty' ? {} : { content: documents.contentOf(answer) }),
@@ -44,9 +41,7 @@ const buildAnswer = (answer: SuccessDescription, documents: Documents): object =
 const buildResponses = (operation: DescribedOperation, documents: Documents): object => {
   const { route, description } = operation;
   const answers = { [route.status]: description.answer, ...description.otherAnswers };
-  const successes = Object.entries(answers).flatMap(([status, each]) =>
-    each.kind === 'none' ? [] : [[status, buildAnswer(each, documents)] as const],
-  );
+  const successes = Object.entries(answers).map(([status, each]) => [status, buildAnswer(each, documents)] as const);
   return { ...Object.fromEntries(successes), ...buildRefusals(operation) };
 };
 

@@ -5,6 +5,8 @@ import type { ApiTestClient } from './server.js';
 
 export const HOST_TOKEN = 'b7c1-token-of-the-git-host';
 
+const COMMIT = 'c0ffee'.padEnd(40, '0');
+
 const REPOSITORY = {
   full_name: 'acme/network',
   default_branch: 'main',
@@ -15,8 +17,8 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   '/api/v1/user': { login: 'cadastre-bot' },
   '/api/v1/repos/search': { data: [REPOSITORY] },
   '/api/v1/repos/acme/network': REPOSITORY,
-  '/api/v1/repos/acme/network/branches/main': { commit: { id: 'c0ffee' } },
-  '/api/v1/repos/acme/network/git/trees/c0ffee': { tree: [{ path: 'modules', type: 'tree' }], truncated: false },
+  '/api/v1/repos/acme/network/branches/main': { commit: { id: COMMIT } },
+  [`/api/v1/repos/acme/network/git/trees/${COMMIT}`]: { tree: [{ path: 'modules', type: 'tree' }], truncated: false },
 };
 
 const startHost = async (): Promise<GitHostAddress> => {

@@ -3750,10 +3750,7 @@ export interface paths {
       path?: never;
       cookie?: never;
     };
-    /**
-     * Read the commit of a configuration version, which none has
-     * @description The answer is always 404: the server creates no configuration version from a commit.
-     */
+    /** Read the commit of a configuration version */
     get: operations['readIngressAttributes'];
     put?: never;
     post?: never;
@@ -4685,7 +4682,7 @@ export interface paths {
     put?: never;
     /**
      * Create an OAuth client
-     * @description The server asks the Git host for the account of the token, and stores the token encrypted. `gitea` and `forgejo` are service providers of Cadastre.
+     * @description The server requests the account of the token from the Git host, and stores the token encrypted. `gitea` and `forgejo` are service providers of Cadastre.
      */
     post: operations['createOAuthClient'];
     delete?: never;
@@ -12972,11 +12969,15 @@ export interface components {
         'error-message': string | null;
         /** @description Whether it never becomes the current configuration version. */
         provisional: boolean;
-        /** @constant */
-        source: 'tfe-api';
+        /**
+         * @example tfe-api
+         * @enum {string}
+         */
+        source: 'tfe-api' | 'gitea' | 'forgejo';
         /** @description Whether it is used for plans only. */
         speculative: boolean;
         /**
+         * @description `fetching`: the content comes from a Git host.
          * @example uploaded
          * @enum {string}
          */
@@ -12986,7 +12987,8 @@ export interface components {
           | 'errored'
           | 'archived'
           | 'backing_data_soft_deleted'
-          | 'backing_data_permanently_deleted';
+          | 'backing_data_permanently_deleted'
+          | 'fetching';
         /**
          * @example {
          *       "uploaded-at": "2026-01-31T12:30:15.123Z"
@@ -13028,8 +13030,8 @@ export interface components {
       };
       relationships: {
         'ingress-attributes': {
-          data: null;
-          links: components['schemas']['RelatedLinks'];
+          data: components['schemas']['IngressAttributeIdentifier'] | null;
+          links?: components['schemas']['RelatedLinks'];
         };
       };
       links: {
@@ -13046,28 +13048,76 @@ export interface components {
         download?: string;
       };
     };
+    IngressAttributeIdentifier: {
+      /** @constant */
+      type: 'ingress-attributes';
+      /** @example id-of-ingress-attributes */
+      id: string;
+    };
     ConfigurationVersionPageWithIncluded: {
       data: components['schemas']['ConfigurationVersion'][];
-      /** @example [] */
-      included?: components['schemas']['AnyResource'][];
+      included?: components['schemas']['IngressAttributes'][];
       links: components['schemas']['PageLinks'];
       meta: {
         pagination: components['schemas']['Pagination'];
       };
     };
-    /** @description A resource of another type. */
-    AnyResource: {
-      /** @example id */
+    /** @description The commit that a configuration version is made of. */
+    IngressAttributes: {
+      /** @example ia-9wFj4RtBm7ZsQk2N */
       id: string;
-      /** @example type */
-      type: string;
-    } & {
-      [key: string]: unknown;
+      /** @constant */
+      type: 'ingress-attributes';
+      attributes: {
+        /** @example main */
+        branch: string | null;
+        /** @example https://git.example.com/acme/network.git */
+        'clone-url': string;
+        /** @example Add a subnet */
+        'commit-message': string;
+        /** @example 5f3c1e9b7a2d4c6f8e0b1a3d5c7e9f1b3d5a7c9e */
+        'commit-sha': string;
+        /** @example https://git.example.com/acme/network/commit/5f3c1e9b7a2d4c6f8e0b1a3d5c7e9f1b3d5a7c9e */
+        'commit-url': string;
+        /** @constant */
+        'compare-url': null;
+        /** @example acme/network */
+        identifier: string;
+        /** @constant */
+        'is-pull-request': false;
+        /** @example true */
+        'on-default-branch': boolean;
+        /** @constant */
+        'pull-request-body': null;
+        /** @constant */
+        'pull-request-number': null;
+        /** @constant */
+        'pull-request-title': null;
+        /** @constant */
+        'pull-request-url': null;
+        /** @constant */
+        'sender-avatar-url': null;
+        /** @constant */
+        'sender-html-url': null;
+        /** @example ada */
+        'sender-username': string | null;
+        /** @example null */
+        tag: string | null;
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/configuration-versions/cv-9wFj4RtBm7ZsQk2N/ingress-attributes
+         */
+        self: string;
+      };
     };
     ConfigurationVersionDocumentWithIncluded: {
       data: components['schemas']['ConfigurationVersion'];
-      /** @example [] */
-      included?: components['schemas']['AnyResource'][];
+      included?: components['schemas']['IngressAttributes'][];
+    };
+    IngressAttributesDocument: {
+      data: components['schemas']['IngressAttributes'];
     };
     RunIdentityTokenDocument: {
       data: components['schemas']['RunIdentityToken'];
@@ -13437,6 +13487,15 @@ export interface components {
         pagination: components['schemas']['Pagination'];
       };
     };
+    /** @description A resource of another type. */
+    AnyResource: {
+      /** @example id */
+      id: string;
+      /** @example type */
+      type: string;
+    } & {
+      [key: string]: unknown;
+    };
     OrganizationCapacityDocument: {
       data: components['schemas']['OrganizationCapacity'];
     };
@@ -13586,6 +13645,7 @@ export interface components {
         | components['schemas']['Apply']
         | components['schemas']['Comment']
         | components['schemas']['ConfigurationVersion']
+        | components['schemas']['IngressAttributes']
         | components['schemas']['Plan']
         | components['schemas']['User']
         | components['schemas']['Workspace']
@@ -14703,6 +14763,7 @@ export interface components {
         | components['schemas']['AgentPool']
         | components['schemas']['Apply']
         | components['schemas']['ConfigurationVersion']
+        | components['schemas']['IngressAttributes']
         | components['schemas']['EffectiveTagBinding']
         | components['schemas']['Organization']
         | components['schemas']['Plan']
@@ -14750,6 +14811,7 @@ export interface components {
         | components['schemas']['AgentPool']
         | components['schemas']['Apply']
         | components['schemas']['ConfigurationVersion']
+        | components['schemas']['IngressAttributes']
         | components['schemas']['EffectiveTagBinding']
         | components['schemas']['Organization']
         | components['schemas']['Plan']
@@ -39822,6 +39884,15 @@ export interface operations {
     };
     requestBody?: never;
     responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['IngressAttributesDocument'];
+        };
+      };
       400: components['responses']['BadRequest'];
       401: components['responses']['Unauthorized'];
       403: components['responses']['Forbidden'];
@@ -42168,6 +42239,7 @@ export interface operations {
               | components['schemas']['Apply']
               | components['schemas']['Comment']
               | components['schemas']['ConfigurationVersion']
+              | components['schemas']['IngressAttributes']
               | components['schemas']['Plan']
               | components['schemas']['User']
               | components['schemas']['Workspace']
@@ -42458,6 +42530,7 @@ export interface operations {
               | components['schemas']['Apply']
               | components['schemas']['Comment']
               | components['schemas']['ConfigurationVersion']
+              | components['schemas']['IngressAttributes']
               | components['schemas']['Plan']
               | components['schemas']['User']
               | components['schemas']['Workspace']
@@ -42722,6 +42795,7 @@ export interface operations {
               | components['schemas']['Apply']
               | components['schemas']['Comment']
               | components['schemas']['ConfigurationVersion']
+              | components['schemas']['IngressAttributes']
               | components['schemas']['Plan']
               | components['schemas']['User']
               | components['schemas']['Workspace']
@@ -42986,6 +43060,7 @@ export interface operations {
               | components['schemas']['Apply']
               | components['schemas']['Comment']
               | components['schemas']['ConfigurationVersion']
+              | components['schemas']['IngressAttributes']
               | components['schemas']['Plan']
               | components['schemas']['User']
               | components['schemas']['Workspace']

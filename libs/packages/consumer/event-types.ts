@@ -1017,11 +1017,11 @@ type EventSchemas = {
         name: string;
       };
     };
-    /** cadastre.ConfigurationVersionCreated.v1 */
+    /** cadastre.ConfigurationVersionCreated.v2 */
     ConfigurationVersionCreated: {
       workspace: string;
-      /** @constant */
-      source: 'tfe-api';
+      /** @enum {string} */
+      source: 'tfe-api' | 'gitea' | 'forgejo';
       autoQueueRuns: boolean;
       speculative: boolean;
       provisional: boolean;
@@ -1031,6 +1031,18 @@ type EventSchemas = {
         name: string;
       };
       mayApply: boolean;
+      ingress: {
+        identifier: string;
+        branch: string | null;
+        tag: string | null;
+        onDefaultBranch: boolean;
+        commitSha: string;
+        commitMessage: string;
+        commitUrl: string;
+        cloneUrl: string;
+        senderUsername: string | null;
+        oauthToken: string;
+      } | null;
     };
     /** cadastre.ConfigurationVersionUploaded.v2 */
     ConfigurationVersionUploaded: {
@@ -1957,7 +1969,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   RunForceCanceled: 1,
   RunForceExecuted: 1,
   RunCommented: 1,
-  ConfigurationVersionCreated: 1,
+  ConfigurationVersionCreated: 2,
   ConfigurationVersionUploaded: 2,
   ConfigurationVersionReplaced: 1,
   ConfigurationVersionErrored: 1,
@@ -2174,6 +2186,7 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
   RunCreated: { '1': [{ to: 'options', add: { invokeActionAddrs: [], policyPaths: [] } }] },
   RunPlanStarted: { '1': [{ add: { execution: null } }] },
   RunApplyStarted: { '1': [{ add: { execution: null } }] },
+  ConfigurationVersionCreated: { '1': [{ add: { ingress: null } }] },
   ConfigurationVersionUploaded: { '1': [{ add: { archive: 1 } }] },
   AgentPoolCreated: { '1': [{ add: { remoteRunsEnabled: false } }] },
   AgentRegistered: { '1': [{ add: { executor: null } }] },

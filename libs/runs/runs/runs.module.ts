@@ -1,12 +1,12 @@
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import type { EncryptionKeys } from '#platform/encryption';
-import { Clock } from '#platform/kernel';
+import { Clock, type Ids } from '#platform/kernel';
 import { defineAggregate, EventStore, toProjection, type ModuleDefinition } from '#storage/event-store';
 import { Database } from '#platform/postgres';
 import { Vault } from '#storage/vault';
 import { EncryptedBlobs, SignedLinks, type BlobStore } from '#storage/blob-store';
-import { CurrentRuns } from '#workspaces/workspaces';
+import { CurrentRuns, ToolReleases } from '#workspaces/workspaces';
 import { configurationVersion, configurationVersionEvents } from './configuration-versions/configuration-version.js';
 import { configurationVersions } from './configuration-versions/configuration-versions.projection.js';
 import { selectOrganizationFiles } from './run-files/organization-files.queries.js';
@@ -19,6 +19,7 @@ import { runs, runSecrets } from './runs.projection.js';
 import { AdminRunsController } from './administration/admin-runs.controller.js';
 import { AppliesController } from './phases/applies.controller.js';
 import { CommentsController } from './comments/comments.controller.js';
+import { CommitVersions } from './configuration-versions/commit-versions.service.js';
 import { ConfigurationFiles } from './configuration-versions/configuration-version.files.js';
 import { ConfigurationFilesController } from './configuration-versions/configuration-files.controller.js';
 import { ConfigurationLinks } from './configuration-versions/configuration-version.links.js';
@@ -132,6 +133,21 @@ export const createRunLogs = (
     encryptionKeys,
     limit: logLimit,
   });
+
+/** Creates the configuration versions of commits, for the job that fetches commits. */
+export const createCommitVersions = ({
+  store,
+  ids,
+  toolReleases,
+  ...options
+}: Pick<RunsOptions, 'blobs' | 'encryptionKeys'> & {
+  readonly store: EventStore;
+  readonly ids: Ids;
+  readonly toolReleases: readonly string[];
+}): CommitVersions => {
+  const files = new ConfigurationFiles(new EncryptedBlobs(options.blobs, options.encryptionKeys));
+  return new CommitVersions(store, new ConfigurationUploads(store, files, ids, new ToolReleases(toolReleases)), ids);
+};
 
 const CONTROLLERS = [
   AdminRunsController,

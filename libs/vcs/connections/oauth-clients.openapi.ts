@@ -59,7 +59,7 @@ export const oauthClientsOperations = describeController(OauthClientsController,
   list: { query: pageParameters(MAX_PAGE_SIZE) },
   create: {
     description:
-      'The server asks the Git host for the account of the token, and stores the token encrypted. `gitea` and `forgejo` are service providers of Cadastre.',
+      'The server requests the account of the token from the Git host, and stores the token encrypted. `gitea` and `forgejo` are service providers of Cadastre.',
     body: describeResourceBody(createBody, {
       'service-provider': 'gitea',
       name: 'Git of Acme',

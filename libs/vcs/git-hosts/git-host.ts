@@ -9,6 +9,19 @@ export type HostRepository = {
   readonly httpUrl: string;
 };
 
+/** A tag, and the commit that it names. */
+type HostTag = { readonly name: string; readonly sha: string };
+
+export type HostCommit = {
+  readonly message: string;
+  /** Address of its page for people. */
+  readonly url: string;
+  /** Address from which Git clones the repository. */
+  readonly cloneUrl: string;
+  /** The author's account, or their name if they have no account; null if the host names none. */
+  readonly author: string | null;
+};
+
 type RepositoryQuery = {
   /** Part of a name; undefined for all repositories. */
   readonly search: string | undefined;
@@ -27,9 +40,22 @@ export type GitHost = {
   findRepository(identifier: string): Promise<HostRepository | null>;
   /** Returns the paths of the folders of a branch, at most `MAX_FOLDERS`; null if there is no such branch. */
   listFolders(identifier: string, branch: string): Promise<readonly string[] | null>;
+  /** Returns the SHA of the newest commit of a branch; null if there is no such branch. */
+  findHead(identifier: string, branch: string): Promise<string | null>;
+  /** Returns the tags of a repository, the newest first, at most `MAX_TAGS`. */
+  listTags(identifier: string): Promise<readonly HostTag[]>;
+  getCommit(identifier: string, sha: string): Promise<HostCommit>;
+  /**
+   * Returns the paths of the files that the commits after `before` up to `after` change; null if the host cannot list them, or
+   * not all of them.
+   */
+  listChangedFiles(identifier: string, before: string, after: string): Promise<readonly string[] | null>;
+  /** Returns the files of a commit as a compressed tar archive, in one folder. */
+  downloadArchive(identifier: string, sha: string): Promise<Buffer>;
 };
 
 export const MAX_FOLDERS = 5_000;
+export const MAX_TAGS = 200;
 
 export type GitHostFailure =
   /** The host refuses the token. */

@@ -1,6 +1,7 @@
-import { createOutboundFetch, PrivateHosts, type OutboundFetch } from '#platform/outbound';
+import { createOutboundFetch, PrivateHosts } from '#platform/outbound';
 import { createGiteaHost } from './gitea.host.js';
 import type { GitHost } from './git-host.js';
+import type { HostFetches } from './host-requests.http.js';
 import type { ConnectedProvider } from './service-providers.js';
 
 /** Where a Git host is, and what opens it. */
@@ -13,18 +14,24 @@ type HostAccess = {
 const TIMEOUT_MS = 10_000;
 /** A page of 100 repositories of Gitea has about 400 KB. */
 const MAX_BYTES = 4 * 1_048_576;
+const FILE_TIMEOUT_MS = 60_000;
+/** Archives of commits are in memory while they are fetched. */
+const MAX_FILE_BYTES = 64 * 1_048_576;
 
 /** Opens Git hosts. Requests reach private addresses only if CADASTRE_OUTBOUND_PRIVATE_HOSTS permits them. */
 export class GitHosts {
-  private readonly fetch: OutboundFetch;
+  private readonly fetches: HostFetches;
 
   constructor(outboundPrivateHosts: readonly string[]) {
     const privateHosts = new PrivateHosts(outboundPrivateHosts);
-    this.fetch = createOutboundFetch({ privateHosts, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES });
+    this.fetches = {
+      documents: createOutboundFetch({ privateHosts, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }),
+      files: createOutboundFetch({ privateHosts, timeoutMs: FILE_TIMEOUT_MS, maxBytes: MAX_FILE_BYTES }),
+    };
   }
 
   open({ provider, apiUrl, token }: HostAccess): GitHost {
-    return CREATE[provider](this.fetch, apiUrl, token);
+    return CREATE[provider](this.fetches, apiUrl, token);
   }
 }
 

@@ -52,6 +52,7 @@ describe('a real Gitea', () => {
   it('lists the folders of a branch', async () => {
     expect(await host.listFolders(network, 'main')).toEqual(['modules', 'modules/vpc']);
     expect(await host.listFolders(network, 'none')).toBeNull();
+    for (const branch of ['..', '.', '../..', 'a?b', ' ']) expect(await host.findHead(network, branch)).toBeNull();
     await gitea.commit(network, 'release/1.0', { 'other/main.tf': 'terraform {}\n' });
     expect(await host.listFolders(network, 'release/1.0')).toEqual(['modules', 'modules/vpc', 'other']);
   });

@@ -1,16 +1,39 @@
 import { z } from 'zod';
-import type { OutboundFetch } from '#platform/outbound';
-import { MAX_FOLDERS, type GitHost, type HostRepository } from './git-host.js';
-import { HostRequests } from './host-requests.http.js';
+import { GitHostError, MAX_FOLDERS, MAX_TAGS, type GitHost, type HostCommit, type HostRepository } from './git-host.js';
+import { HostRequests, type HostFetches } from './host-requests.http.js';
 
-const user = z.object({ login: z.string() });
-const repository = z.object({ full_name: z.string(), default_branch: z.string(), html_url: z.string() });
+/** What the host sends becomes part of paths and documents. */
+const sha = z.string().regex(/^[0-9a-f]{40,64}$/);
+const webAddress = z
+  .string()
+  .max(2_000)
+  .regex(/^https?:\/\//);
+const accountName = z.string().max(255);
+
+const user = z.object({ login: accountName });
+const repository = z.object({ full_name: z.string(), default_branch: z.string(), html_url: webAddress });
 const repositories = z.object({ data: z.array(repository) });
-const branch = z.object({ commit: z.object({ id: z.string() }) });
+const branch = z.object({ commit: z.object({ id: sha }) });
+const tags = z.array(z.object({ name: z.string(), commit: z.object({ sha }) }));
+const commit = z.object({
+  html_url: webAddress,
+  commit: z.object({ message: z.string(), author: z.object({ name: z.string() }).nullish() }),
+  author: z.object({ login: accountName }).nullish(),
+});
+const comparison = z.object({
+  total_commits: z.int(),
+  commits: z.array(z.object({ files: z.array(z.object({ filename: z.string() })).nullish() })).nullish(),
+});
 const tree = z.object({
   tree: z.array(z.object({ path: z.string(), type: z.string() })),
   truncated: z.boolean(),
 });
+
+const MAX_MESSAGE_CHARACTERS = 5_000;
+const MAX_NAME_CHARACTERS = 255;
+
+/** Cuts a text that people have written in a commit, and removes what no database stores. */
+const shorten = (text: string, most: number): string => text.replaceAll('\0', '').slice(0, most).toWellFormed();
 
 /** Gitea cuts larger pages of a tree to its own limit, which is 1,000 by default. */
 const TREE_PAGE_SIZE = 1_000;
@@ -33,9 +56,17 @@ const toRepositoryPath = (identifier: string): string | null => {
     : `/repos/${owner}/${name}`;
 };
 
+/** Returns the path of a repository that a workspace follows. Throws `not-found` if no repository can have the identifier. */
+const requireRepositoryPath = (identifier: string): string => {
+  const path = toRepositoryPath(identifier);
+  if (path === null)
+    throw new GitHostError('not-found', `No repository can have the identifier ${JSON.stringify(identifier)}`);
+  return path;
+};
+
 /** Returns a Gitea or Forgejo: both have the same API. */
-export const createGiteaHost = (fetch: OutboundFetch, apiUrl: string, token: string): GitHost => {
-  const requests = new HostRequests(fetch, apiUrl, { authorization: `token ${token}` });
+export const createGiteaHost = (fetches: HostFetches, apiUrl: string, token: string): GitHost => {
+  const requests = new HostRequests(fetches, apiUrl, { authorization: `token ${token}` });
   return {
     getUser: async () => ({ name: (await requests.read('/user', user)).login }),
     listRepositories: async ({ search = '', number, size }) => {
@@ -52,10 +83,24 @@ export const createGiteaHost = (fetch: OutboundFetch, apiUrl: string, token: str
     listFolders: async (identifier, name) => {
       const path = toRepositoryPath(identifier);
       if (path === null) return null;
-      const head = await requests.readOrNull(`${path}/branches/${encodeURIComponent(name)}`, branch);
-      return head && readFolders(requests, `${path}/git/trees/${encodeURIComponent(head.commit.id)}`);
+      const head = await findHead(requests, path, name);
+      return head === null ? null : readFolders(requests, `${path}/git/trees/${head}`);
     },
+    findHead: (identifier, name) => findHead(requests, requireRepositoryPath(identifier), name),
+    listTags: (identifier) => readTags(requests, requireRepositoryPath(identifier)),
+    getCommit: (identifier, id) =>
+      readCommit(requests, `${requireRepositoryPath(identifier)}/git/commits/${encodeURIComponent(id)}`),
+    listChangedFiles: (identifier, before, after) =>
+      readChangedFiles(requests, `${requireRepositoryPath(identifier)}/compare/${before}...${after}`),
+    downloadArchive: (identifier, id) =>
+      requests.download(`${requireRepositoryPath(identifier)}/archive/${encodeURIComponent(id)}.tar.gz`),
   };
+};
+
+/** Returns null for names that no branch can have and that would be another path. */
+const findHead = async (requests: HostRequests, path: string, name: string): Promise<string | null> => {
+  if (name === '.' || name === '..') return null;
+  return (await requests.readOrNull(`${path}/branches/${encodeURIComponent(name)}`, branch))?.commit.id ?? null;
 };
 
 const readFolders = async (requests: HostRequests, path: string): Promise<readonly string[]> => {
@@ -66,4 +111,41 @@ const readFolders = async (requests: HostRequests, path: string): Promise<readon
     if (!body.truncated) break;
   }
   return folders.slice(0, MAX_FOLDERS);
+};
+
+const readCommit = async (requests: HostRequests, path: string): Promise<HostCommit> => {
+  const row = await requests.read(`${path}?stat=false&verification=false&files=false`, commit);
+  const author = row.author?.login ?? shorten(row.commit.author?.name ?? '', MAX_NAME_CHARACTERS);
+  return {
+    message: shorten(row.commit.message, MAX_MESSAGE_CHARACTERS),
+    url: row.html_url,
+    cloneUrl: row.html_url.replace(/\/commit\/[^/]*$/, '.git'),
+    author: author === '' ? null : author,
+  };
+};
+
+const PAGE_SIZE = 50;
+
+const readTags = async (requests: HostRequests, path: string): Promise<{ name: string; sha: string }[]> => {
+  const listed: { name: string; sha: string }[] = [];
+  for (let page = 1; listed.length < MAX_TAGS; page += 1) {
+    const rows = await requests.read(`${path}/tags?page=${page}&limit=${PAGE_SIZE}`, tags);
+    listed.push(...rows.map(({ name, commit: { sha } }) => ({ name, sha })));
+    if (rows.length < PAGE_SIZE) break;
+  }
+  return listed.slice(0, MAX_TAGS);
+};
+
+/** The host lists the files of each commit. Commits that lack their files, or a commit that is missing, make the list incomplete. */
+const readChangedFiles = async (requests: HostRequests, path: string): Promise<readonly string[] | null> => {
+  try {
+    const { total_commits: total, commits } = await requests.read(`${path}?verification=false`, comparison);
+    const files = (commits ?? []).map((one) => one.files ?? null);
+    // After a forced push to an older commit there is no commit to compare, but the files differ.
+    if (files.length === 0 || files.length < total || files.includes(null)) return null;
+    return [...new Set(files.flatMap((one) => (one ?? []).map(({ filename }) => filename)))];
+  } catch (error) {
+    if (error instanceof GitHostError && ['not-found', 'unexpected'].includes(error.failure)) return null;
+    throw error;
+  }
 };

@@ -2,12 +2,15 @@ import type { z } from 'zod';
 import { OutboundError, type OutboundFetch } from '#platform/outbound';
 import { GitHostError } from './git-host.js';
 
+/** Requests with the limits of documents, and with those of files. */
+export type HostFetches = { readonly documents: OutboundFetch; readonly files: OutboundFetch };
+
 /** Sends requests to the API of one Git host with one token. */
 export class HostRequests {
   private readonly host: string;
 
   constructor(
-    private readonly fetch: OutboundFetch,
+    private readonly fetches: HostFetches,
     /** Address of the API, without a slash at its end. */
     private readonly apiUrl: string,
     private readonly headers: Readonly<Record<string, string>>,
@@ -42,8 +45,13 @@ export class HostRequests {
     }
   }
 
-  private async send(path: string): Promise<Response> {
-    const response = await this.fetch(`${this.apiUrl}${path}`, {
+  /** Returns the bytes of a file, which may be larger than other answers. */
+  async download(path: string): Promise<Buffer> {
+    return Buffer.from(await (await this.send(path, this.fetches.files)).arrayBuffer());
+  }
+
+  private async send(path: string, fetch = this.fetches.documents): Promise<Response> {
+    const response = await fetch(`${this.apiUrl}${path}`, {
       headers: { accept: 'application/json', ...this.headers },
     }).catch((error: unknown) => {
       throw toHostError(error);
@@ -66,7 +74,7 @@ export class HostRequests {
   }
 }
 
-/** A host that names no time, or one far in the future, is asked again after an hour at the latest. */
+/** The longest pause, if the host names a time that is later. */
 const LONGEST_PAUSE_S = 3_600;
 
 const parseRetryAfter = (headers: Headers): number | null => {
@@ -75,4 +83,6 @@ const parseRetryAfter = (headers: Headers): number | null => {
 };
 
 const toHostError = (error: unknown): unknown =>
-  error instanceof OutboundError ? new GitHostError('unavailable', error.message, null, error) : error;
+  error instanceof OutboundError
+    ? new GitHostError(error.failure === 'too-large' ? 'unexpected' : 'unavailable', error.message, null, error)
+    : error;

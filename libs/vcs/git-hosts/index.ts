@@ -1,5 +1,5 @@
 export { GitHosts } from './git-hosts.service.js';
-export { GitHostError, type GitHost, type GitHostFailure, type HostRepository } from './git-host.js';
+export { GitHostError, type GitHost, type GitHostFailure, type HostCommit, type HostRepository } from './git-host.js';
 export {
   CONNECTED_PROVIDERS,
   isConnectedProvider,

@@ -38,10 +38,7 @@ export type ContentAnswer = AnswerOptions & {
 /** A response without a body. */
 type EmptyAnswer = AnswerOptions & { readonly kind: 'empty' };
 
-/** No answer below status 400, because the feature is not built. The refusals describe what the server returns. */
-export type NoAnswer = { readonly kind: 'none' };
-
-export type AnswerDescription = DocumentAnswer | ContentAnswer | EmptyAnswer | NoAnswer;
+export type AnswerDescription = DocumentAnswer | ContentAnswer | EmptyAnswer;
 
 type ResourceNames = string | readonly string[];
 
@@ -81,9 +78,6 @@ export const describeFile = (mediaType: string, options: AnswerOptions = {}): Co
   mediaType,
   ...options,
 });
-
-/** Describes an operation that refuses every request. Give the reason in its `refusals`. */
-export const describeNoAnswer = (): NoAnswer => ({ kind: 'none' });
 
 /** Describes a redirect to a file (status 302). */
 export const describeRedirect = (description: string): EmptyAnswer =>

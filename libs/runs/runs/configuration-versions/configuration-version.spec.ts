@@ -19,6 +19,7 @@ const creation = {
   provisional: false,
   createdBy: { type: 'users', id: 'user-alice', name: 'alice' },
   mayApply: true,
+  ingress: null,
 } as const;
 const NOT_OURS = { error: 'invalid-archive', message: 'The upload is not a gzip archive' };
 

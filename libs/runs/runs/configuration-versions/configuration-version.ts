@@ -24,9 +24,31 @@ export const CONFIGURATION_STATUSES = [
 ] as const;
 export type ConfigurationStatus = (typeof CONFIGURATION_STATUSES)[number];
 
+/** Where configuration versions come from: an upload, or a kind of Git host. */
+export const CONFIGURATION_SOURCES = ['tfe-api', 'gitea', 'forgejo'] as const;
+export type ConfigurationSource = (typeof CONFIGURATION_SOURCES)[number];
+
+const ingress = z.strictObject({
+  identifier: z.string(),
+  /** Null for a tag. */
+  branch: z.string().nullable(),
+  tag: z.string().nullable(),
+  onDefaultBranch: z.boolean(),
+  commitSha: z.string(),
+  commitMessage: z.string(),
+  commitUrl: z.string(),
+  cloneUrl: z.string(),
+  /** The author, as the Git host names them. */
+  senderUsername: z.string().nullable(),
+  oauthToken: z.string(),
+});
+
+/** The commit that a configuration version is made of. */
+export type Ingress = z.infer<typeof ingress>;
+
 type ConfigurationVersionCreation = {
   workspace: string;
-  source: 'tfe-api';
+  source: ConfigurationSource;
   /** Whether a run starts when the archive is uploaded. */
   autoQueueRuns: boolean;
   /** Whether the version is used for plans only. */
@@ -36,6 +58,8 @@ type ConfigurationVersionCreation = {
   createdBy: Principal;
   /** Whether the creator may apply runs; only then is the run of an upload applied automatically. */
   mayApply: boolean;
+  /** Null for an upload. */
+  ingress: Ingress | null;
 };
 
 type EmptyData = Record<never, never>;
@@ -60,14 +84,17 @@ export const configurationVersionEvents = defineEvents(
   },
   {
     ConfigurationVersionCreated: {
+      schemaVersion: 2,
+      upcast: { 1: [{ add: { ingress: null } }] },
       schema: z.strictObject({
         workspace: z.string(),
-        source: z.literal('tfe-api'),
+        source: z.enum(CONFIGURATION_SOURCES),
         autoQueueRuns: z.boolean(),
         speculative: z.boolean(),
         provisional: z.boolean(),
         createdBy: z.strictObject({ type: z.string(), id: z.string(), name: z.string() }),
         mayApply: z.boolean(),
+        ingress: ingress.nullable(),
       }),
       audit: {
         action: 'create',
@@ -75,7 +102,7 @@ export const configurationVersionEvents = defineEvents(
       },
       live: inWorkspace('configuration-versions', 'read-configuration-version', { field: 'workspace' })('created'),
       history: addConfiguration,
-      ids: { refersTo: { workspace: ['ws'] } },
+      ids: { refersTo: { workspace: ['ws'], 'ingress.oauthToken': ['ot'] } },
       personal: ({ createdBy }) => describePersonalName('createdBy', createdBy),
     },
     ConfigurationVersionUploaded: {
@@ -144,9 +171,7 @@ export const configurationVersion: Decider<
   decide: {
     CreateConfigurationVersion: (creation, { status }) => {
       if (status !== 'absent') throw conflict('Configuration version exists already');
-      const { workspace, source, autoQueueRuns, speculative, provisional, createdBy, mayApply } = creation;
-      const data = { workspace, source, autoQueueRuns, speculative, provisional, createdBy, mayApply };
-      return [{ type: 'ConfigurationVersionCreated', data }];
+      return [{ type: 'ConfigurationVersionCreated', data: creation }];
     },
     UploadConfiguration: ({ size, archive, hasRuns }, state) => {
       const status = requireExisting(state);

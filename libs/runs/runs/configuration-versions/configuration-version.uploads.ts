@@ -99,6 +99,25 @@ export class ConfigurationUploads {
     }
   }
 
+  /** Stores the content of a commit. Does nothing if it is stored, or if the version has ended. */
+  async receiveCommit(id: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+    const version = await findLinkedConfiguration(this.store.database, id);
+    if (version?.status !== 'pending') return;
+    const free = await this.files.free(id, version.archive);
+    if (free === null) throw createConcurrentArchiveRefusal();
+    const archive = await this.storeArchive(version, free, content);
+    const size = await this.files.size(id, archive);
+    if (size === null) throw notFound();
+    await this.execute(id, ({ hasRuns }) => ({ type: 'UploadConfiguration', data: { size, archive, hasRuns } }));
+  }
+
+  /** Ends the version of a commit that cannot be fetched. Does nothing if it has ended. */
+  async failFetch(id: string, message: string): Promise<void> {
+    const version = await findLinkedConfiguration(this.store.database, id);
+    if (version?.status !== 'pending') return;
+    await this.execute(id, () => ({ type: 'FailConfiguration', data: { error: 'fetch-failed', message } }));
+  }
+
   /**
    * Accepts a repeated upload of the present archive and refuses any other, for a version that takes no other archive.
    */
@@ -167,12 +186,17 @@ export class ConfigurationUploads {
         event.type === 'ConfigurationVersionUploaded' ? await this.markUploadStarted(configuration) : [];
       // A run that is created at the same time uses the present archive.
       const guards = event.type === 'ConfigurationVersionReplaced' ? [raiseConflictWhen(hasRuns(sql`${id}`))] : [];
-      await this.store.append([write, ...uploadStarted], createSystemContext('signed link', this.ids.uuid()), guards);
+      await this.store.append(
+        [write, ...uploadStarted],
+        createSystemContext(configuration.ingress ? 'commits' : 'signed link', this.ids.uuid()),
+        guards,
+      );
     });
   }
 
   /** The link is valid for a day, so the creator of the version may have lost the permission to create it. */
   private async requireCreatorAccess(configuration: ConfigurationForUpload): Promise<void> {
+    if (configuration.ingress) return;
     const { database } = this.store;
     const maker = await findCurrentIdentity(database, configuration.createdBy);
     if (!can(maker, 'create-configuration-version', await loadCreatorScope(database, maker, configuration))) {
@@ -187,19 +211,30 @@ export class ConfigurationUploads {
    */
   private async markUploadStarted(configuration: ConfigurationForUpload): Promise<readonly StreamWrite[]> {
     if (!configuration.autoQueueRuns || configuration.executionMode === 'local') return [];
+    if (configuration.ingress)
+      return this.prepareRun(configuration, configuration.autoApply, configuration.ingress.commitMessage);
     const maker = await findCurrentIdentity(this.store.database, configuration.createdBy);
     const creatorScope = await loadCreatorScope(this.store.database, maker, configuration);
     if (!can(maker, 'queue-run', creatorScope)) return [];
+    const autoApply = configuration.autoApply && configuration.mayApply && can(maker, 'apply-run', creatorScope);
+    return this.prepareRun(configuration, autoApply, 'Queued by the upload of its configuration');
+  }
+
+  private prepareRun(
+    configuration: ConfigurationForUpload,
+    autoApply: boolean,
+    message: string,
+  ): readonly StreamWrite[] {
     const options = {
       ...DEFAULT_OPTIONS,
       planOnly: configuration.speculative,
-      autoApply: configuration.autoApply && configuration.mayApply && can(maker, 'apply-run', creatorScope),
+      autoApply,
       terraformVersion: this.releases.with(configuration.siteReleases).resolve(configuration.terraformVersion),
     };
     const data = {
       workspace: configuration.workspace,
       configurationVersion: configuration.id,
-      message: 'Queued by the upload of its configuration',
+      message,
       source: 'tfe-configuration-version',
       createdBy: configuration.createdBy,
       options,

@@ -14,19 +14,24 @@ import {
   resourceBody,
   type Document,
   type QueryParameters as QueryOf,
+  type Resource,
 } from '#api/json-api';
 import { ReadRecorder } from '#api/reads';
 import { ConfigurationLinks } from './configuration-version.links.js';
-import { renderConfigurationVersion } from './configuration-versions.document.js';
+import {
+  renderCommits,
+  renderConfigurationVersion,
+  renderIngressAttributes,
+} from './configuration-versions.document.js';
 import { ChangeConfigurationVersion } from './configuration-versions.handler.js';
 import {
   findConfigurationVersion,
   listConfigurationVersions,
+  type ConfigurationVersionRow,
   type ConfigurationVersionTarget,
 } from './configuration-versions.queries.js';
 import { createConfigurationReadEvents, type ConfigurationRead } from '../reads.events.js';
 
-/** Versions are not created from commits yet, so `ingress_attributes` includes nothing. */
 export const INCLUDES = ['ingress_attributes', 'run'] as const;
 
 const flag = z.boolean().nullish();
@@ -38,6 +43,11 @@ export const createBody = resourceBody(
 )
   .partial()
   .default({});
+
+const listIncluded = (
+  rows: readonly ConfigurationVersionRow[],
+  includes: ReadonlySet<(typeof INCLUDES)[number]>,
+): Resource[] => (includes.has('ingress_attributes') ? renderCommits(rows) : []);
 
 @Controller('api/v2')
 export class ConfigurationVersionsController {
@@ -70,11 +80,11 @@ export class ConfigurationVersionsController {
     @Req() request: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
-    const included = this.included(query);
+    const includes = parseInclude(query, INCLUDES);
     const page = parsePage(query);
     const { rows, total } = await listConfigurationVersions(this.database, actor, workspace, page);
     const data = rows.map((row) => renderConfigurationVersion(row));
-    return renderPage(data, page, total, request.publicUrl, included);
+    return renderPage(data, page, total, request.publicUrl, includes ? listIncluded(rows, includes) : undefined);
   }
 
   @Get('configuration-versions/:id')
@@ -87,11 +97,11 @@ export class ConfigurationVersionsController {
     return this.showOne({ run }, query, actor);
   }
 
-  /** The commit of a version: null for uploaded versions. */
   @Get('configuration-versions/:id/ingress-attributes')
-  async ingressAttributes(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<never> {
-    await findConfigurationVersion(this.database, actor, { id });
-    throw notFound('The configuration version was not made of a commit');
+  async ingressAttributes(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {
+    const row = await findConfigurationVersion(this.database, actor, { id });
+    if (!row.ingress) throw notFound('The configuration version was not made of a commit');
+    return renderDocument(renderIngressAttributes(row, row.ingress));
   }
 
   @Post('configuration-versions/:id/actions/archive')
@@ -119,10 +129,10 @@ export class ConfigurationVersionsController {
   }
 
   private async showOne(target: ConfigurationVersionTarget, query: QueryOf, actor: Actor): Promise<Document> {
-    const included = this.included(query);
+    const includes = parseInclude(query, INCLUDES);
     const row = await findConfigurationVersion(this.database, actor, target);
     await this.reads.record<ConfigurationRead>(actor, row.organization, ...createConfigurationReadEvents([row]));
-    return renderDocument(renderConfigurationVersion(row), included);
+    return renderDocument(renderConfigurationVersion(row), includes ? listIncluded([row], includes) : undefined);
   }
 
   private async change(
@@ -134,9 +144,5 @@ export class ConfigurationVersionsController {
     const row = await this.bus.execute(new ChangeConfigurationVersion(type, { id, actor }));
     if (!row) throw notFound();
     return renderDocument(renderConfigurationVersion(row));
-  }
-
-  private included(query: QueryOf): [] | undefined {
-    return parseInclude(query, INCLUDES) ? [] : undefined;
   }
 }

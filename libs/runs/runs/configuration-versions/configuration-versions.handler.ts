@@ -113,6 +113,7 @@ export class ConfigurationVersionsHandler extends AggregateHandler<Configuration
         data: {
           ...newVersion,
           source: 'tfe-api',
+          ingress: null,
           createdBy: toActingPrincipal(actor),
           mayApply: can(actor, 'apply-run', workspace),
         },

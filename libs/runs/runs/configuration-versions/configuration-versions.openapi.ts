@@ -4,14 +4,14 @@ import {
   defineResource,
   describeController,
   describeEmpty,
-  describeNoAnswer,
+  describeDocument,
   describeOptionalBody,
   exampleText,
   related,
   serverPath,
   timestamp,
 } from '#api/json-api/description';
-import { CONFIGURATION_STATUSES } from './configuration-version.js';
+import { CONFIGURATION_SOURCES, CONFIGURATION_STATUSES } from './configuration-version.js';
 import { ConfigurationVersionsController, createBody, INCLUDES } from './configuration-versions.controller.js';
 
 const statusTimestamps = z
@@ -39,9 +39,11 @@ export const configurationVersionSchema = defineResource({
       .nullable()
       .meta({ examples: [null] }),
     provisional: z.boolean().meta({ description: 'Whether it never becomes the current configuration version.' }),
-    source: always('tfe-api'),
+    source: z.enum(CONFIGURATION_SOURCES).meta({ examples: ['tfe-api'] }),
     speculative: z.boolean().meta({ description: 'Whether it is used for plans only.' }),
-    status: z.enum(CONFIGURATION_STATUSES).meta({ examples: ['uploaded'] }),
+    status: z
+      .enum([...CONFIGURATION_STATUSES, 'fetching'])
+      .meta({ description: '`fetching`: the content comes from a Git host.', examples: ['uploaded'] }),
     'status-timestamps': statusTimestamps,
     'upload-url': exampleText('https://cadastre.example.com/api/v2/configuration-versions/upload/TOKEN')
       .nullable()
@@ -51,13 +53,43 @@ export const configurationVersionSchema = defineResource({
         examples: [null],
       }),
   },
-  relationships: { 'ingress-attributes': related.noneWithLink() },
+  relationships: { 'ingress-attributes': related.one('ingress-attributes') },
   links: z.strictObject({
     self: serverPath('/api/v2/configuration-versions/cv-9wFj4RtBm7ZsQk2N'),
     download: serverPath('/api/v2/configuration-versions/cv-9wFj4RtBm7ZsQk2N/download')
       .optional()
       .meta({ description: 'Present if the archive is uploaded.' }),
   }),
+});
+
+export const ingressAttributesSchema = defineResource({
+  name: 'IngressAttributes',
+  type: 'ingress-attributes',
+  noun: 'commit of a configuration version',
+  description: 'The commit that a configuration version is made of.',
+  exampleId: 'ia-9wFj4RtBm7ZsQk2N',
+  attributes: {
+    branch: exampleText('main').nullable(),
+    'clone-url': exampleText('https://git.example.com/acme/network.git'),
+    'commit-message': exampleText('Add a subnet'),
+    'commit-sha': exampleText('5f3c1e9b7a2d4c6f8e0b1a3d5c7e9f1b3d5a7c9e'),
+    'commit-url': exampleText('https://git.example.com/acme/network/commit/5f3c1e9b7a2d4c6f8e0b1a3d5c7e9f1b3d5a7c9e'),
+    'compare-url': always(null),
+    identifier: exampleText('acme/network'),
+    'is-pull-request': always(false),
+    'on-default-branch': z.boolean().meta({ examples: [true] }),
+    'pull-request-body': always(null),
+    'pull-request-number': always(null),
+    'pull-request-title': always(null),
+    'pull-request-url': always(null),
+    'sender-avatar-url': always(null),
+    'sender-html-url': always(null),
+    'sender-username': exampleText('ada').nullable(),
+    tag: exampleText('v1.2.3')
+      .nullable()
+      .meta({ examples: [null] }),
+  },
+  links: { self: serverPath('/api/v2/configuration-versions/cv-9wFj4RtBm7ZsQk2N/ingress-attributes') },
 });
 
 export const CONFIGURATION_VERSIONS = {
@@ -68,8 +100,7 @@ export const CONFIGURATION_VERSIONS = {
 const group = {
   ...CONFIGURATION_VERSIONS,
   resource: configurationVersionSchema,
-  // Nothing can be included: versions have no commit, and no relationship to a run.
-  include: { values: INCLUDES, resources: [] },
+  include: { values: INCLUDES, resources: ['IngressAttributes'] },
 };
 
 export const configurationVersionsOperations = describeController(ConfigurationVersionsController, group, {
@@ -87,9 +118,8 @@ export const configurationVersionsOperations = describeController(ConfigurationV
   },
   ingressAttributes: {
     operationId: 'readIngressAttributes',
-    summary: 'Read the commit of a configuration version, which none has',
-    description: 'The answer is always 404: the server creates no configuration version from a commit.',
-    answer: describeNoAnswer(),
+    summary: 'Read the commit of a configuration version',
+    answer: describeDocument('IngressAttributes'),
     refusals: { 'not-found': 'The configuration version was not made of a commit.' },
   },
   archive: {

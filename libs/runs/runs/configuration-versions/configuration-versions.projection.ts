@@ -32,10 +32,11 @@ export const configurationVersions: Projection<ConfigurationVersionEvent | Confi
     ConfigurationVersionCreated: (created, { stream, organization, time }) => sql`
       insert into configuration_versions
         (id, workspace, organization, source, auto_queue_runs, speculative, provisional, created_by, may_apply, status,
-         reached, created_at, current_since)
+         reached, created_at, current_since, ingress)
       values (${stream}, ${created.workspace}, ${organization}, ${created.source}, ${created.autoQueueRuns}, ${created.speculative},
               ${created.provisional}, ${sql.json(created.createdBy)}, ${created.mayApply}, 'pending', '{}', ${time},
-              case when not ${created.speculative} and not ${created.provisional} then ${time}::timestamptz end)`,
+              case when not ${created.speculative} and not ${created.provisional} then ${time}::timestamptz end,
+              ${created.ingress && sql.json(created.ingress)})`,
     ConfigurationVersionUploaded: (uploaded, { stream, time }) => setArchive(stream, uploaded, time),
     ConfigurationVersionReplaced: (uploaded, { stream, time }) => setArchive(stream, uploaded, time),
     ConfigurationVersionErrored: ({ error, message }, { stream, time }) =>

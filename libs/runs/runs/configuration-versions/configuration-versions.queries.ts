@@ -16,7 +16,8 @@ import { buildSnapshotJson, type StreamSnapshot, selectStreamVersions, type Stre
 import type { Database } from '#platform/postgres';
 import { buildLimit, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import { EXECUTION_MODE, SELECT_SITE_RELEASES, type SiteRelease } from '#workspaces/workspaces';
-import type { ConfigurationStatus } from './configuration-version.js';
+import type { UnfetchedCommit } from './commit-versions.service.js';
+import type { ConfigurationStatus, Ingress } from './configuration-version.js';
 import { FINAL_STATUSES } from '../runs/run-status.js';
 
 export type ConfigurationVersionRow = {
@@ -31,6 +32,8 @@ export type ConfigurationVersionRow = {
   readonly reached: Readonly<Record<string, Timestamp>>;
   readonly error: string | null;
   readonly errorMessage: string | null;
+  /** The commit; null for an upload. */
+  readonly ingress: Ingress | null;
   readonly createdAt: Timestamp;
   /** Access of the caller's teams to the workspace. */
   readonly grants: readonly Grant[];
@@ -38,7 +41,7 @@ export type ConfigurationVersionRow = {
 
 const COLUMNS =
   sql.raw(`c.id, c.organization, c.workspace, c.source, c.auto_queue_runs as "autoQueueRuns", c.speculative,
-  c.provisional, c.status, c.reached, c.error, c.error_message as "errorMessage", c.created_at as "createdAt"`);
+  c.provisional, c.status, c.reached, c.error, c.error_message as "errorMessage", c.ingress, c.created_at as "createdAt"`);
 
 const selectGrants = (actor: Identity): Sql => selectWorkspaceGrants(actor, 'w');
 
@@ -198,6 +201,7 @@ export type ConfigurationForUpload = {
   readonly autoQueueRuns: boolean;
   readonly speculative: boolean;
   readonly createdBy: Principal;
+  readonly ingress: Ingress | null;
   readonly mayApply: boolean;
   readonly executionMode: ExecutionMode;
   readonly autoApply: boolean;
@@ -209,7 +213,7 @@ export const loadConfigurationForUpload = async (database: Database, id: string)
   const row = await database.row<ConfigurationForUpload>(sql`
     select c.id, c.organization, so.version as "organizationVersion", c.workspace, sw.version as "workspaceVersion",
            ${buildSnapshotJson('s')} as snapshot, ${hasRuns(sql`c.id`)} as "hasRuns",
-           c.auto_queue_runs as "autoQueueRuns", c.speculative, c.created_by as "createdBy", c.may_apply as "mayApply",
+           c.auto_queue_runs as "autoQueueRuns", c.speculative, c.created_by as "createdBy", c.ingress, c.may_apply as "mayApply",
            ${EXECUTION_MODE} as "executionMode", (w.settings ->> 'autoApply')::boolean as "autoApply",
            w.settings ->> 'terraformVersion' as "terraformVersion", ${SELECT_SITE_RELEASES} as "siteReleases"
       from configuration_versions c join workspaces w on w.id = c.workspace
@@ -232,3 +236,37 @@ export const loadCreatorScope = async (
   );
   return { organization, grants: row?.grants ?? [] };
 };
+
+/** Returns whether there is a configuration version with this id. */
+export const findExistingConfigurations = async (database: Database, id: string): Promise<boolean> => {
+  const row = await database.row<{ exists: boolean }>(
+    sql`select exists (select 1 from configuration_versions where id = ${id}) as exists`,
+  );
+  return row?.exists ?? false;
+};
+
+type WorkspaceForCommit = {
+  readonly organization: string;
+  readonly preconditions: readonly StreamVersion[];
+  /** Whether the configuration version exists. */
+  readonly exists: boolean;
+};
+
+export const loadWorkspaceForCommit = (
+  database: Database,
+  workspace: string,
+  id: string,
+): Promise<WorkspaceForCommit | undefined> =>
+  database.row<WorkspaceForCommit>(sql`
+    select w.organization, ${selectStreamVersions(sql.raw('array[w.organization, w.id]'))} as preconditions,
+           exists (select 1 from configuration_versions where id = ${id}) as exists
+      from workspaces w where w.id = ${workspace}`);
+
+export const listUnfetchedConfigurations = (database: Database, most: number): Promise<readonly UnfetchedCommit[]> =>
+  database.rows<UnfetchedCommit>(sql`
+    select c.id, c.ingress ->> 'identifier' as identifier, c.ingress ->> 'commitSha' as sha, oc.token,
+           oc.service_provider as "serviceProvider", oc.api_url as "apiUrl", c.created_at as "createdAt"
+      from configuration_versions c join workspaces w on w.id = c.workspace
+      left join oauth_clients oc on oc.token = c.ingress ->> 'oauthToken' and oc.organization = c.organization
+     where c.status = 'pending' and c.ingress is not null
+     order by c.created_at, c.id limit ${most}`);

@@ -13,7 +13,10 @@ import {
 } from '#api/json-api';
 import { ReadRecorder } from '#api/reads';
 import { selectRelatedWorkspaces } from '#workspaces/workspaces';
-import { renderConfigurationVersion } from '../configuration-versions/configuration-versions.document.js';
+import {
+  renderCommits,
+  renderConfigurationVersion,
+} from '../configuration-versions/configuration-versions.document.js';
 import {
   selectConfigurationVersionsByIds,
   type ConfigurationVersionRow,
@@ -86,7 +89,13 @@ const selectRelatedTo = (rows: readonly RunRow[], includes: RunIncludes, reader:
       : []),
     ...(includes.has('comments') ? [selectRelatedComments(selectTexts(readable))] : []),
     ...(includesConfigurations(includes)
-      ? [selectRelatedConfigurations(selectTexts(rows.map(({ configurationVersion }) => configurationVersion)), reader)]
+      ? [
+          selectRelatedConfigurations(
+            selectTexts(rows.map(({ configurationVersion }) => configurationVersion)),
+            reader,
+            includesCommits(includes),
+          ),
+        ]
       : []),
   ];
 };
@@ -96,15 +105,20 @@ const selectTexts = (ids: readonly string[]): Sql => sql`${[...new Set(ids)]}::t
 const selectRelatedComments = (runs: Sql): RelatedResources =>
   defineRelated<CommentRow>(selectCommentsOfRuns(runs), (rows) => rows.map(renderComment));
 
-/**
- * `ingress_attributes` is the commit of a configuration. No configuration has one yet, so only the configuration is
- * included.
- */
+/** Including the commit of a configuration includes the configuration. */
 export const includesConfigurations = (includes: RunIncludes): boolean =>
   includes.has('configuration_version') || includes.has('configuration_version.ingress_attributes');
 
+/** Whether the commits of configurations are included too. */
+export const includesCommits = (includes: RunIncludes): boolean =>
+  includes.has('configuration_version.ingress_attributes');
+
 /** A run can use a configuration of a workspace that the caller may not read; that configuration is left out. */
-export const selectRelatedConfigurations = (ids: Sql, { actor, reads }: IncludeReader): RelatedResources =>
+export const selectRelatedConfigurations = (
+  ids: Sql,
+  { actor, reads }: IncludeReader,
+  withCommits: boolean,
+): RelatedResources =>
   defineRelated<ConfigurationVersionRow>(selectConfigurationVersionsByIds(ids, actor), async (rows) => {
     const readable = rows.filter((row) => can(actor, 'read-configuration-version', row));
     await reads.record<ConfigurationRead>(
@@ -112,5 +126,6 @@ export const selectRelatedConfigurations = (ids: Sql, { actor, reads }: IncludeR
       readable[0]?.organization ?? null,
       ...createConfigurationReadEvents(readable),
     );
-    return readable.map((row) => renderConfigurationVersion(row));
+    const commits = withCommits ? renderCommits(readable) : [];
+    return [...readable.map((row) => renderConfigurationVersion(row)), ...commits];
   });

@@ -131,7 +131,7 @@ const group = {
   resource: runSchema,
   include: {
     values: RUN_INCLUDES,
-    resources: ['Apply', 'Comment', 'ConfigurationVersion', 'Plan', 'User', 'Workspace'],
+    resources: ['Apply', 'Comment', 'ConfigurationVersion', 'IngressAttributes', 'Plan', 'User', 'Workspace'],
     events: ['ConfigurationVersionShown'],
   },
 };

@@ -8,7 +8,13 @@ import { CurrentRuns } from '#workspaces/workspaces';
 import { RunLogLinks } from './run-logs.links.js';
 import { RunVariables } from './runs.variables.js';
 import { renderRun } from './runs.document.js';
-import { includesConfigurations, renderPhases, selectRelatedConfigurations, type RunIncludes } from './runs.include.js';
+import {
+  includesCommits,
+  includesConfigurations,
+  renderPhases,
+  selectRelatedConfigurations,
+  type RunIncludes,
+} from './runs.include.js';
 import { isOpen, selectRunsByIds, type RunRow } from './runs.queries.js';
 
 /** Renders runs with the resources beside their rows. Other modules use it too. */
@@ -43,13 +49,19 @@ export class RunRenderer extends CurrentRuns {
       }),
       ...(includes.has('created_by') ? [selectRelatedUsers(selectIdsOfRuns(`r.created_by ->> 'id'`), actor)] : []),
       ...(includesConfigurations(includes)
-        ? [this.relatedConfigurations(selectIdsOfRuns('r.configuration_version'), actor)]
+        ? [
+            selectRelatedConfigurations(
+              selectIdsOfRuns('r.configuration_version'),
+              { actor, reads: this.reads },
+              includesCommits(includes),
+            ),
+          ]
         : []),
     ];
   }
 
   override relatedConfigurations(ids: Sql, actor: Actor): RelatedResources {
-    return selectRelatedConfigurations(ids, { actor, reads: this.reads });
+    return selectRelatedConfigurations(ids, { actor, reads: this.reads }, false);
   }
 
   override countUnfinished(version: string): Sql {

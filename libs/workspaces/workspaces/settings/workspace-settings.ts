@@ -37,7 +37,7 @@ const settings = {
   autoDestroyAt: nullableString,
   description: nullableText(10_000),
   executionMode: { schema: z.enum(EXECUTION_MODES), initial: 'remote' },
-  fileTriggersEnabled: storedAttribute(flag(true)),
+  fileTriggersEnabled: flag(true),
   globalRemoteState: flag(false),
   /** Absent while the value follows from the other settings: auto-destroy.ts. */
   inheritsProjectAutoDestroy: storedAttribute({
@@ -45,7 +45,7 @@ const settings = {
     body: z.boolean().optional(),
   }),
   projectRemoteState: flag(false),
-  queueAllRuns: storedAttribute(flag(false)),
+  queueAllRuns: flag(false),
   settingOverwrites: { schema: z.strictObject(SETTING_OVERWRITES.shape), initial: SETTING_OVERWRITES.initial },
   source: { schema: z.string(), initial: 'tfe-api' },
   sourceName: nullableString,

@@ -299,6 +299,10 @@ describe('the repository of a workspace', () => {
       { ...REPO, 'vcs-app-installation-id': 'ghain-1' },
       [at('vcs-repo'), expect.stringContaining('must not both be given')],
     ],
+    [
+      { ...REPO, 'tags-regex': '(?=v)' },
+      [at('vcs-repo/tags-regex'), expect.stringContaining('must be a regular expression of RE2')],
+    ],
     [{ ...REPO, 'ingress-submodules': 'no' }, [at('vcs-repo/ingress-submodules'), `Ingress submodules ${flag}`]],
   ])('is refused as %j if there is none yet', async (repo, problem) => {
     expect(refusalOf(await create({ 'vcs-repo': repo }))).toEqual(problem);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { RE2JS } from 're2js';
 import {
   checkAutoDestroyDuration,
   checkName,
@@ -45,14 +46,26 @@ const paths = z
     error: `Paths: too long, at most ${PATHS_LENGTH} characters in all of them together`,
   });
 
+/** The engine takes linear time for every expression that it accepts. */
+const isRe2 = (expression: string): boolean => {
+  try {
+    RE2JS.compile(expression);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
 const vcsRepo = z.object({
   identifier: text(500).optional(),
   'oauth-token-id': text(500).nullish(),
-  'vcs-app-installation-id': text(500).nullish(),
-  'github-app-installation-id': text(500).nullish(),
+  'vcs-app-installation-id': storedOnly(text(500).nullish()),
+  'github-app-installation-id': storedOnly(text(500).nullish()),
   branch: text(500).nullish(),
-  'ingress-submodules': z.boolean().nullish(),
-  'tags-regex': text(500).nullish(),
+  'ingress-submodules': storedOnly(z.boolean().nullish()),
+  'tags-regex': text(500)
+    .refine(isRe2, { error: 'must be a regular expression of RE2, without lookarounds and backreferences' })
+    .nullish(),
 });
 
 /**
@@ -83,9 +96,9 @@ const attributes = z.object({
   'source-name': text(255).nullish(),
   'source-url': text(2_000).nullish(),
   'terraform-version': text(255).optional(),
-  'trigger-patterns': storedOnly(paths.nullish()),
-  'trigger-prefixes': storedOnly(paths.nullish()),
-  'vcs-repo': storedOnly(vcsRepo.nullish()),
+  'trigger-patterns': paths.nullish(),
+  'trigger-prefixes': paths.nullish(),
+  'vcs-repo': vcsRepo.nullish(),
   'hyok-enabled': unsupportedMember('encryption with a key of yours is not built'),
   'migration-environment': unsupportedMember('there is no legacy environment to migrate from'),
 });

@@ -166,6 +166,7 @@ const group = {
       'AgentPool',
       'Apply',
       'ConfigurationVersion',
+      'IngressAttributes',
       'EffectiveTagBinding',
       'Organization',
       'Plan',

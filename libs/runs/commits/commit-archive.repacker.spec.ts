@@ -1,0 +1,66 @@
+import { Readable } from 'node:stream';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from '@jest/globals';
+import { extract, pack, type Headers } from 'tar-stream';
+import { readBytes } from '#storage/blob-store';
+import { repackCommitArchive } from './commit-archive.repacker.js';
+
+type Entry = Headers & { readonly text?: string };
+
+const makeArchive = async (entries: readonly Entry[]): Promise<Buffer> => {
+  const archive = pack();
+  for (const { text, ...header } of entries) archive.entry(header, text ?? '');
+  archive.finalize();
+  return gzipSync(await readBytes(archive));
+};
+
+const repack = (content: Buffer): Promise<Buffer> =>
+  readBytes(repackCommitArchive(Readable.from([content], { objectMode: false })));
+
+const list = async (archive: Buffer): Promise<readonly string[]> => {
+  const entries = extract();
+  entries.end(gunzipSync(archive));
+  const listed: string[] = [];
+  for await (const entry of entries) {
+    listed.push(`${entry.header.name} ${(await readBytes(entry)).toString('utf8')}${entry.header.linkname ?? ''}`);
+  }
+  return listed;
+};
+
+describe('the archive of a commit', () => {
+  it('loses its outer folder, and keeps files, folders and links within', async () => {
+    const archive = await makeArchive([
+      { name: 'network/', type: 'directory' },
+      { name: 'network/main.tf', text: 'terraform {}' },
+      { name: 'network/a/b/', type: 'directory' },
+      { name: 'network/a/b/up.tf', type: 'symlink', linkname: '../../main.tf' },
+    ]);
+    expect(await list(await repack(archive))).toEqual(['main.tf terraform {}', 'a/b ', 'a/b/up.tf ../../main.tf']);
+  });
+
+  it.each<[string, Entry, RegExp]>([
+    ['a path outside', { name: 'network/../../etc/passwd', text: 'x' }, /path outside/],
+    ['a link to a path outside', { name: 'network/a', type: 'symlink', linkname: '../b' }, /leads out/],
+    ['a link to an absolute path', { name: 'network/a', type: 'symlink', linkname: '/etc' }, /leads out/],
+    ['a link that leaves and returns', { name: 'network/a', type: 'symlink', linkname: '../network/b' }, /leads out/],
+  ])('is refused with %s', async (_, entry, reason) => {
+    await expect(repack(await makeArchive([entry]))).rejects.toThrow(reason);
+  });
+
+  it('is refused if it is damaged', async () => {
+    await expect(repack(Buffer.from('no archive'))).rejects.toThrow(/damaged/);
+    const archive = await makeArchive([{ name: 'network/main.tf', text: 'x'.repeat(10_000) }]);
+    await expect(repack(archive.subarray(0, archive.length / 2))).rejects.toThrow(/damaged/);
+  });
+
+  it('is refused if its files are too large, before they are unpacked', async () => {
+    const size = 600 * 1024 * 1024;
+    // The header of a tar archive has the size in octal digits at the position 124, and a checksum at 148.
+    const header = gunzipSync(await makeArchive([{ name: 'network/large', text: 'x' }])).subarray(0, 512);
+    header.write(`${size.toString(8).padStart(11, '0')} `, 124);
+    header.fill(' ', 148, 156);
+    const sum = header.reduce((total, byte) => total + byte, 0);
+    header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+    await expect(repack(gzipSync(header))).rejects.toThrow(/more than 512 MiB/);
+  });
+});

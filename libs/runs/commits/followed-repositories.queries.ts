@@ -1,0 +1,82 @@
+import { sql, type Timestamp } from '#platform/kernel';
+import type { Database } from '#platform/postgres';
+import { EXECUTION_MODE } from '#workspaces/workspaces';
+import type { CommitTriggers } from './commit-decision.js';
+
+/** A workspace with a repository, and what the server has read of the repository for it. */
+export type BoundWorkspace = {
+  readonly workspace: string;
+  readonly repository: CommitTriggers & { readonly identifier: string };
+  readonly serviceProvider: string;
+  readonly apiUrl: string;
+  /** Id of the OAuth token. */
+  readonly token: string;
+  /** Whether a person or a team has locked it. Runs wait for the lock of another run. */
+  readonly isLocked: boolean;
+  readonly hasRuns: boolean;
+  /** The repository and the ref that `head` and `tags` are of; null before the first read. */
+  readonly source: string | null;
+  /** SHA of the commit that was decided last; null if the branch did not exist. */
+  readonly head: string | null;
+  /** SHAs of the tags by their names. */
+  readonly tags: Readonly<Record<string, string>>;
+};
+
+/** The position of a workspace in the order of connections and repositories. */
+export type BoundPosition = { readonly token: string; readonly identifier: string; readonly workspace: string };
+
+export const BOUND_PAGE_SIZE = 1_000;
+
+/**
+ * Returns the workspaces whose connection may be used for them, those of a repository one after another. The connection must
+ * belong to the organization of the workspace: settings of older workspaces can name any id.
+ */
+export const listBoundWorkspaces = async (
+  database: Database,
+  after: BoundPosition,
+): Promise<readonly (BoundWorkspace & BoundPosition)[]> =>
+  database.rows<BoundWorkspace & BoundPosition>(sql`
+    select w.id as workspace, c.token, w.settings #>> '{vcsRepo,identifier}' as identifier,
+           c.service_provider as "serviceProvider", c.api_url as "apiUrl", coalesce(w.lock #>> '{holder,type}' <> 'runs', false) as "isLocked",
+           exists (select 1 from runs r where r.workspace = w.id) as "hasRuns",
+           jsonb_build_object(
+             'identifier', w.settings #> '{vcsRepo,identifier}', 'branch', w.settings #> '{vcsRepo,branch}',
+             'tagsRegex', w.settings #> '{vcsRepo,tagsRegex}', 'fileTriggersEnabled', w.settings -> 'fileTriggersEnabled',
+             'triggerPrefixes', w.settings -> 'triggerPrefixes', 'triggerPatterns', w.settings -> 'triggerPatterns',
+             'workingDirectory', w.settings -> 'workingDirectory', 'queueAllRuns', w.settings -> 'queueAllRuns') as repository,
+           f.source, f.head, coalesce(f.tags, '{}') as tags
+      from workspaces w
+      join oauth_clients c on c.token = w.settings #>> '{vcsRepo,oauthTokenId}' and c.organization = w.organization
+      join projects p on p.id = w.project join organizations o on o.id = w.organization
+      left join commits.followed f on f.workspace = w.id
+     where w.settings #>> '{vcsRepo,oauthTokenId}' is not null and (c.organization_scoped or c.projects ? w.project)
+       and ${EXECUTION_MODE} <> 'local'
+       and (c.token, w.settings #>> '{vcsRepo,identifier}', w.id) > (${after.token}, ${after.identifier}, ${after.workspace})
+     order by c.token, w.settings #>> '{vcsRepo,identifier}', w.id limit ${BOUND_PAGE_SIZE}`);
+
+type FollowedState = {
+  readonly workspace: string;
+  readonly source: string;
+  readonly head: string | null;
+  readonly tags: Readonly<Record<string, string>>;
+};
+
+/** Stores what was read of a repository for these workspaces. */
+export const storeFollowed = async (
+  database: Database,
+  states: readonly FollowedState[],
+  now: Timestamp,
+): Promise<void> => {
+  await database.rows(sql`
+    insert into commits.followed (workspace, source, head, tags, read_at)
+    select s.workspace, s.source, s.head, s.tags, ${now}
+      from jsonb_to_recordset(${sql.json(states)}::jsonb) s (workspace text, source text, head text, tags jsonb)
+    on conflict (workspace) do update
+      set source = excluded.source, head = excluded.head, tags = excluded.tags, read_at = excluded.read_at`);
+};
+
+/** Deletes the rows of workspaces that do not exist any more. */
+export const deleteUnfollowed = async (database: Database): Promise<void> => {
+  await database.rows(sql`
+    delete from commits.followed f where not exists (select 1 from workspaces w where w.id = f.workspace)`);
+};

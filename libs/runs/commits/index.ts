@@ -1,0 +1,1 @@
+export { commitsDefinition, createCommitsJob } from './commits.module.js';

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createCommitsJob } from './index.js';
+import { INSTALL_GITEA_TIMEOUT_MS, startGitea, type Gitea } from '../../../test/support/gitea.js';
+import { makeOauthClient, REACHES_GIT_HOSTS } from '../../../test/support/git-host.js';
+import { expectStatus, makeOrganization, makeRemotePool, makeWorkspace } from '../../../test/support/seeds.js';
+import { runJobOnce } from '../../../test/support/scheduled-jobs.js';
+import { startTestServer, type TestServer } from '../../../test/support/server.js';
+
+let gitea: Gitea;
+let server: TestServer;
+let token: string;
+let repositories = 0;
+
+beforeAll(async () => {
+  gitea = await startGitea();
+  server = await startTestServer({ env: REACHES_GIT_HOSTS });
+  await makeOrganization(server, 'acme');
+  await makeOrganization(server, 'neighbour');
+  await makeRemotePool(server, 'acme', 'edge');
+  ({ token } = await makeOauthClient(server, 'acme', gitea));
+}, INSTALL_GITEA_TIMEOUT_MS);
+
+afterAll(async () => {
+  await server.close();
+  await gitea.remove();
+});
+
+const poll = (): Promise<number> => {
+  const { runtime, store } = server;
+  const { outboundPrivateHosts, toolReleases } = runtime.settings;
+  return runJobOnce(createCommitsJob({ ...runtime, store, outboundPrivateHosts, toolReleases }));
+};
+
+const makeRepository = (files: Readonly<Record<string, string>> = { 'main.tf': 'terraform {}\n' }): Promise<string> => {
+  repositories += 1;
+  return gitea.makeRepository(`repository-${repositories}`, files);
+};
+
+const bind = (identifier: string, name: string, attributes: object = {}, repo: object = {}): Promise<string> =>
+  makeWorkspace(server, 'acme', name, {
+    'vcs-repo': { identifier, 'oauth-token-id': token, ...repo },
+    ...attributes,
+  });
+
+type Listed = { readonly id: string; readonly attributes: Readonly<Record<string, unknown>> };
+
+const listVersions = async (workspace: string): Promise<readonly Listed[]> =>
+  expectStatus(await server.get(`/api/v2/workspaces/${workspace}/configuration-versions`), 200).body.data;
+
+const listRuns = async (workspace: string): Promise<readonly Listed[]> =>
+  expectStatus(await server.get(`/api/v2/workspaces/${workspace}/runs`), 200).body.data;
+
+const listMessages = async (workspace: string): Promise<readonly unknown[]> =>
+  (await listRuns(workspace)).map(({ attributes }) => attributes['message']);
+
+describe('a workspace that follows a repository', () => {
+  it('begins with the newest commit, and starts no run before somebody has started one', async () => {
+    const repository = await makeRepository();
+    const workspace = await bind(repository, 'begins');
+    await poll();
+    const [version] = await listVersions(workspace);
+    expect(version?.attributes).toMatchObject({ source: 'gitea', status: 'uploaded', 'auto-queue-runs': false });
+    const path = `/api/v2/configuration-versions/${version?.id}`;
+    const { data } = expectStatus(await server.get(`${path}/ingress-attributes`), 200).body;
+    expect(data.attributes).toMatchObject({
+      identifier: repository,
+      branch: 'main',
+      'on-default-branch': true,
+      'commit-message': 'Add files\n',
+      'sender-username': gitea.user,
+    });
+    expect(expectStatus(await server.get(`${path}?include=ingress_attributes`), 200).body.included).toEqual([data]);
+    expect(await listRuns(workspace)).toEqual([]);
+    await gitea.commit(repository, 'main', { 'more.tf': 'terraform {}\n' });
+    await poll();
+    expect([(await listVersions(workspace)).length, await listRuns(workspace)]).toEqual([2, []]);
+  });
+
+  it('plans each push once, with the files of the commit and without the folder of the archive', async () => {
+    const repository = await makeRepository();
+    const workspace = await bind(repository, 'plans', { 'queue-all-runs': true });
+    await poll();
+    expect(await listMessages(workspace)).toEqual(['Add files\n']);
+    await gitea.commit(repository, 'main', { 'modules/vpc/main.tf': '# a subnet\n' }, 'Add a subnet');
+    await poll();
+    await poll();
+    expect(await listMessages(workspace)).toEqual(['Add a subnet\n', 'Add files\n']);
+    const [version] = await listVersions(workspace);
+    const [run] = await listRuns(workspace);
+    const { relationships } = expectStatus(await server.get(`/api/v2/runs/${run?.id}`), 200).body.data;
+    expect(relationships['configuration-version'].data.id).toBe(version?.id);
+    const download = await server.get(`/api/v2/configuration-versions/${version?.id}/download`);
+    expect(download.status).toBe(302);
+  });
+
+  it('starts no run for files outside of its folders, and for other branches', async () => {
+    const repository = await makeRepository({ 'network/main.tf': 'terraform {}\n' });
+    const workspace = await bind(repository, 'filters', { 'queue-all-runs': true, 'working-directory': 'network' });
+    await poll();
+    await gitea.commit(repository, 'main', { 'other/main.tf': 'terraform {}\n' }, 'Elsewhere');
+    await poll();
+    await gitea.commit(repository, 'topic', { 'network/topic.tf': 'terraform {}\n' }, 'On a topic');
+    await poll();
+    expect(await listMessages(workspace)).toEqual(['Add files\n']);
+    await gitea.commit(repository, 'main', { 'network/more.tf': 'terraform {}\n' }, 'Here');
+    await poll();
+    expect(await listMessages(workspace)).toEqual(['Here\n', 'Add files\n']);
+  });
+
+  it('fetches commits without a run while somebody has locked it', async () => {
+    const repository = await makeRepository();
+    const workspace = await bind(repository, 'locked', { 'queue-all-runs': true });
+    expectStatus(await server.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+    await poll();
+    expect([(await listVersions(workspace)).length, await listRuns(workspace)]).toEqual([1, []]);
+  });
+
+  it('starts a run for each new tag that matches', async () => {
+    const repository = await makeRepository();
+    await gitea.call('POST', `/repos/${repository}/tags`, { tag_name: 'v1.0.0', target: 'main' });
+    const workspace = await bind(
+      repository,
+      'tags',
+      { 'queue-all-runs': true, 'file-triggers-enabled': false },
+      {
+        'tags-regex': String.raw`^v\d+\.\d+\.\d+$`,
+      },
+    );
+    await poll();
+    expect(await listMessages(workspace)).toEqual(['Add files\n']);
+    await gitea.commit(repository, 'main', { 'next.tf': 'terraform {}\n' }, 'Next');
+    await gitea.call('POST', `/repos/${repository}/tags`, { tag_name: 'nightly', target: 'main' });
+    await poll();
+    expect(await listMessages(workspace)).toEqual(['Add files\n']);
+    await gitea.call('POST', `/repos/${repository}/tags`, { tag_name: 'v1.1.0', target: 'main' });
+    await poll();
+    expect(await listMessages(workspace)).toEqual(['Next\n', 'Add files\n']);
+  });
+
+  it('is decided for all workspaces of a repository, and a deleted branch does no harm', async () => {
+    const repository = await makeRepository();
+    await gitea.commit(repository, 'release', { 'a.tf': '#\n' });
+    const names = ['shared-1', 'shared-2', 'shared-3'];
+    const workspaces = await Promise.all(
+      names.map((name) => bind(repository, name, { 'queue-all-runs': true }, { branch: 'release' })),
+    );
+    await poll();
+    await gitea.call('DELETE', `/repos/${repository}/branches/release`);
+    await poll();
+    expect(await Promise.all(workspaces.map(async (id) => (await listRuns(id)).length))).toEqual([1, 1, 1]);
+  });
+
+  it('never uses a connection of another organization', async () => {
+    const repository = await makeRepository();
+    const workspace = await makeWorkspace(server, 'neighbour', 'thief', {
+      'vcs-repo': { identifier: repository, 'oauth-token-id': token },
+      'queue-all-runs': true,
+    });
+    await poll();
+    expect(await listVersions(workspace)).toEqual([]);
+  });
+});

@@ -1,0 +1,198 @@
+import { Readable } from 'node:stream';
+import { Backoff, type Clock, type Logger } from '#platform/kernel';
+import type { Database, JobRun, ScheduledJob } from '#platform/postgres';
+import { readBytes } from '#storage/blob-store';
+import type { Vault } from '#storage/vault';
+import type { CommitVersions, UnfetchedCommit } from '#runs/runs';
+import { GitHostError, isConnectedProvider, type GitHost, type GitHosts, type ServiceProvider } from '#vcs/git-hosts';
+import { repackCommitArchive, UnusableArchiveError } from './commit-archive.repacker.js';
+import {
+  BOUND_PAGE_SIZE,
+  deleteUnfollowed,
+  listBoundWorkspaces,
+  type BoundPosition,
+  type BoundWorkspace,
+} from './followed-repositories.queries.js';
+import { decideForWorkspace } from './pushed-commits.service.js';
+import { RepositoryReader } from './repository-reader.service.js';
+
+const EVERY_MS = 60_000;
+const LONGEST_PAUSE_MS = 60 * 60_000;
+/** Commits that one run of the job fetches at most. The next run continues. */
+const FETCHED_AT_ONCE = 200;
+/** A commit that could not be fetched in this time is given up. */
+const FETCH_WITHIN_MS = 60 * 60_000;
+
+type CommitsJobDependencies = {
+  readonly database: Database;
+  readonly vault: Vault;
+  readonly hosts: GitHosts;
+  readonly versions: CommitVersions;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+type HostOfToken = Pick<BoundWorkspace, 'token' | 'serviceProvider' | 'apiUrl'>;
+
+/** Failures that concern one repository. All others concern every request with the token. */
+const OF_REPOSITORY: readonly GitHostError['failure'][] = ['not-found', 'forbidden', 'unexpected'];
+
+const toGroups = <T extends BoundPosition>(rows: readonly T[]): readonly T[][] => [
+  ...Map.groupBy(rows, ({ token, identifier }) => `${token} ${identifier}`).values(),
+];
+
+/** Pauses of connections and repositories whose host has failed, in this process. */
+class Pauses {
+  private readonly pauses = new Map<string, { readonly backoff: Backoff; readonly until: number }>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly logger: Logger,
+  ) {}
+
+  covers(key: string): boolean {
+    return (this.pauses.get(key)?.until ?? 0) > this.clock.now().getTime();
+  }
+
+  failed(key: string, error: GitHostError): void {
+    const backoff =
+      this.pauses.get(key)?.backoff ??
+      new Backoff({
+        logger: this.logger,
+        subject: 'reading a repository',
+        fields: { connection: key },
+        firstMs: EVERY_MS,
+        maxMs: LONGEST_PAUSE_MS,
+      });
+    const pauseMs = Math.max(backoff.failed(error), (error.retryAfter ?? 0) * 1_000);
+    this.pauses.set(key, { backoff, until: this.clock.now().getTime() + pauseMs });
+  }
+
+  succeeded(key: string): void {
+    this.pauses.get(key)?.backoff.succeeded();
+    this.pauses.delete(key);
+  }
+}
+
+/**
+ * Reads the branches and tags of all repositories that workspaces follow, decides new commits, and fetches the commits that become
+ * configuration versions. Each step can be repeated: the id of a configuration version derives from its workspace and
+ * commit.
+ */
+export const createRepositoryCommitsJob = (dependencies: CommitsJobDependencies): ScheduledJob => {
+  const pauses = new Pauses(dependencies.clock, dependencies.logger);
+  return {
+    name: 'repository_commits',
+    everyMs: EVERY_MS,
+    run: async (round) => {
+      await fetchCommits(dependencies, pauses, round);
+      await readRepositories(dependencies, pauses, round);
+      await fetchCommits(dependencies, pauses, round);
+      await deleteUnfollowed(dependencies.database);
+    },
+  };
+};
+
+const openHost = async (
+  { vault, hosts }: CommitsJobDependencies,
+  { token, serviceProvider, apiUrl }: HostOfToken,
+): Promise<GitHost | null> => {
+  const text = await vault.open(token);
+  const provider = serviceProvider as ServiceProvider;
+  return text === undefined || !isConnectedProvider(provider) ? null : hosts.open({ provider, apiUrl, token: text });
+};
+
+/** Works on each group, also after one of them has failed. Throws the first error at the end. */
+const forEachGroup = async <T>(
+  { signal }: JobRun,
+  groups: readonly (readonly T[])[],
+  work: (group: readonly T[]) => Promise<void>,
+): Promise<void> => {
+  const errors: unknown[] = [];
+  for (const group of groups) {
+    if (signal.aborted) break;
+    await work(group).catch((error: unknown) => errors.push(error));
+  }
+  if (errors.length > 0) throw errors[0];
+};
+
+const readRepositories = async (dependencies: CommitsJobDependencies, pauses: Pauses, round: JobRun): Promise<void> => {
+  let after: BoundPosition | undefined = { token: '', identifier: '', workspace: '' };
+  while (after && !round.signal.aborted) {
+    const rows: readonly (BoundWorkspace & BoundPosition)[] = await listBoundWorkspaces(dependencies.database, after);
+    await forEachGroup(round, toGroups(rows), (group) => readRepository(dependencies, pauses, round, group));
+    after = rows.length < BOUND_PAGE_SIZE ? undefined : rows.at(-1);
+  }
+};
+
+const readRepository = async (
+  dependencies: CommitsJobDependencies,
+  pauses: Pauses,
+  round: JobRun,
+  group: readonly (BoundWorkspace & BoundPosition)[],
+): Promise<void> => {
+  const [first] = group;
+  if (!first) return;
+  const repository = `${first.token} ${first.identifier}`;
+  if (pauses.covers(first.token) || pauses.covers(repository)) return;
+  const host = await openHost(dependencies, first);
+  if (!host) return;
+  const reader = new RepositoryReader(host, first.identifier);
+  try {
+    for (const bound of group) {
+      if (round.signal.aborted) return;
+      round.done(await decideForWorkspace(dependencies, bound, reader));
+    }
+    pauses.succeeded(first.token);
+    pauses.succeeded(repository);
+  } catch (error) {
+    if (!(error instanceof GitHostError)) throw error;
+    pauses.failed(OF_REPOSITORY.includes(error.failure) ? repository : first.token, error);
+  }
+};
+
+const fetchCommits = async (dependencies: CommitsJobDependencies, pauses: Pauses, round: JobRun): Promise<void> => {
+  const commits = await dependencies.versions.listUnfetched(FETCHED_AT_ONCE);
+  const groups = Map.groupBy(commits, ({ token, identifier, sha }) => `${token} ${identifier} ${sha}`);
+  await forEachGroup(round, [...groups.values()], async (group) => {
+    await fetchCommit(dependencies, pauses, group);
+    round.done(group.length);
+  });
+};
+
+/** Fetches a commit once, for all configuration versions of it. */
+const fetchCommit = async (
+  dependencies: CommitsJobDependencies,
+  pauses: Pauses,
+  group: readonly UnfetchedCommit[],
+): Promise<void> => {
+  const { versions, clock } = dependencies;
+  const [first] = group;
+  if (!first || (first.token !== null && pauses.covers(first.token))) return;
+  const failAll = async (message: string): Promise<void> => {
+    for (const { id } of group) await versions.fail(id, message);
+  };
+  const { token, serviceProvider, apiUrl } = first;
+  const isConnected = token !== null && serviceProvider !== null && apiUrl !== null;
+  const host = isConnected ? await openHost(dependencies, { token, serviceProvider, apiUrl }) : null;
+  if (!host || token === null) return failAll('The connection to the Git host was deleted');
+  try {
+    const archive = await host.downloadArchive(first.identifier, first.sha);
+    const content = await readBytes(repackCommitArchive(Readable.from([archive], { objectMode: false })));
+    for (const { id } of group) await versions.receive(id, Readable.from([content], { objectMode: false }));
+  } catch (error) {
+    const message = describeFinalFailure(error, first, clock);
+    if (message !== null) return failAll(message);
+    if (error instanceof GitHostError) pauses.failed(token, error);
+  }
+};
+
+const TEMPORARY: readonly GitHostError['failure'][] = ['unavailable', 'rate-limited', 'unauthorized'];
+
+/** Returns why a commit is never fetched; null if a later attempt may succeed. Throws other errors than those of the host. */
+const describeFinalFailure = (error: unknown, { createdAt }: UnfetchedCommit, clock: Clock): string | null => {
+  if (error instanceof UnusableArchiveError) return error.message;
+  if (!(error instanceof GitHostError)) throw error;
+  const isOld = clock.now().getTime() - Date.parse(createdAt) > FETCH_WITHIN_MS;
+  return isOld || !TEMPORARY.includes(error.failure) ? error.message : null;
+};

@@ -1,0 +1,48 @@
+import type { GitHost, HostCommit } from '#vcs/git-hosts';
+
+/** A branch or a tag, and the commit that it names. */
+export type RefHead = { readonly type: 'branch' | 'tag'; readonly name: string; readonly sha: string };
+
+/**
+ * Reads one repository for all workspaces that use it. Each answer of the host is read once, so that a push to a repository of
+ * many workspaces costs as many requests as one workspace.
+ */
+export class RepositoryReader {
+  private readonly answers = new Map<string, Promise<unknown>>();
+
+  constructor(
+    private readonly host: GitHost,
+    readonly identifier: string,
+  ) {}
+
+  /** Returns the name of the default branch; null if there is no such repository. */
+  async getDefaultBranch(): Promise<string | null> {
+    const repository = await this.once('repository', () => this.host.findRepository(this.identifier));
+    return repository?.defaultBranch ?? null;
+  }
+
+  findHead(branch: string): Promise<string | null> {
+    return this.once(`head ${branch}`, () => this.host.findHead(this.identifier, branch));
+  }
+
+  /** Returns the newest tags, the newest first. */
+  listTags(): Promise<readonly RefHead[]> {
+    return this.once('tags', async () =>
+      (await this.host.listTags(this.identifier)).map((tag) => ({ type: 'tag' as const, ...tag })),
+    );
+  }
+
+  getCommit(sha: string): Promise<HostCommit> {
+    return this.once(`commit ${sha}`, () => this.host.getCommit(this.identifier, sha));
+  }
+
+  listChangedFiles(before: string, after: string): Promise<readonly string[] | null> {
+    return this.once(`files ${before} ${after}`, () => this.host.listChangedFiles(this.identifier, before, after));
+  }
+
+  private once<T>(name: string, read: () => Promise<T>): Promise<T> {
+    const answer = this.answers.get(name) ?? read();
+    this.answers.set(name, answer);
+    return answer as Promise<T>;
+  }
+}

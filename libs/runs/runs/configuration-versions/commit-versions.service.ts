@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import type { Ids, Timestamp } from '#platform/kernel';
+import { createSystemContext } from '#api/access';
+import { decideWrite, expectVersion, newStream, type EventStore } from '#storage/event-store';
+import { configurationVersion, type ConfigurationSource, type Ingress } from './configuration-version.js';
+import type { ConfigurationUploads } from './configuration-version.uploads.js';
+import {
+  findExistingConfigurations,
+  listUnfetchedConfigurations,
+  loadWorkspaceForCommit,
+} from './configuration-versions.queries.js';
+
+/** A commit of the repository of a workspace that becomes a configuration version. */
+type NewCommit = {
+  /** The kind of Git host. */
+  readonly serviceProvider: string;
+  readonly startsRun: boolean;
+  readonly ingress: Ingress;
+};
+
+/** A configuration version whose commit is not fetched yet. The members of its connection are null if it was deleted. */
+export type UnfetchedCommit = {
+  readonly id: string;
+  readonly identifier: string;
+  readonly sha: string;
+  readonly token: string | null;
+  readonly serviceProvider: string | null;
+  readonly apiUrl: string | null;
+  readonly createdAt: Timestamp;
+};
+
+const ID_CHARACTERS = 16;
+
+/** Returns the same id for the same commit of a workspace, so that nothing processes a commit twice. */
+const toCommitVersionId = (workspace: string, sha: string): string =>
+  `cv-${createHash('sha256').update(`${workspace} ${sha}`).digest('hex').slice(0, ID_CHARACTERS)}`;
+
+/** Configuration versions that are made of commits. */
+export class CommitVersions {
+  constructor(
+    private readonly store: EventStore,
+    private readonly uploads: ConfigurationUploads,
+    private readonly ids: Ids,
+  ) {}
+
+  async hasCommit(workspace: string, sha: string): Promise<boolean> {
+    return findExistingConfigurations(this.store.database, toCommitVersionId(workspace, sha));
+  }
+
+  /** Creates the configuration version of a commit, without its content. Does nothing if it exists, or if the workspace was deleted. */
+  async create(workspace: string, { serviceProvider, startsRun, ingress }: NewCommit): Promise<void> {
+    const id = toCommitVersionId(workspace, ingress.commitSha);
+    await this.store.retryOnConflict(async () => {
+      const target = await loadWorkspaceForCommit(this.store.database, workspace, id);
+      if (!target || target.exists) return;
+      const command = {
+        type: 'CreateConfigurationVersion',
+        data: {
+          workspace,
+          source: serviceProvider as ConfigurationSource,
+          autoQueueRuns: startsRun,
+          speculative: false,
+          provisional: false,
+          createdBy: { type: 'system', id: 'system', name: ingress.senderUsername ?? 'Git host' },
+          mayApply: true,
+          ingress,
+        },
+      } as const;
+      const write = decideWrite(
+        configurationVersion,
+        newStream(id, configurationVersion),
+        target.organization,
+        command,
+      );
+      const preconditions = target.preconditions.map(({ stream, version }) => expectVersion(stream, version));
+      await this.store.append([...preconditions, write], createSystemContext('commits', this.ids.uuid()));
+    });
+  }
+
+  /** Returns the oldest configuration versions whose commit is not fetched yet. */
+  listUnfetched(most: number): Promise<readonly UnfetchedCommit[]> {
+    return listUnfetchedConfigurations(this.store.database, most);
+  }
+
+  /** Stores the content of a commit, and starts its run if it starts one. */
+  receive(id: string, content: Readable): Promise<void> {
+    return this.uploads.receiveCommit(id, content);
+  }
+
+  /** Ends a configuration version whose commit cannot be fetched. */
+  fail(id: string, message: string): Promise<void> {
+    return this.uploads.failFetch(id, message);
+  }
+}
