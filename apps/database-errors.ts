@@ -1,4 +1,4 @@
-import { isOutage, PooledConnectionError } from '#platform/postgres';
+import { isOutage, isPoolerRefusal, PooledConnectionError, PoolerError } from '#platform/postgres';
 import { getErrorCode } from '#platform/kernel';
 import type { Settings } from '#platform/settings';
 
@@ -17,15 +17,28 @@ const REMEDIES: Readonly<Record<string, string>> = {
   '25006': 'set the URL of the primary server: this server is read-only',
 };
 
+/** Returns the variable with the address for sessions; null with the embedded Postgres. */
+export const nameDatabaseVariable = ({ database }: Pick<Settings, 'database'>): string | null => {
+  if (database.mode !== 'url') return null;
+  return database.poolerUrl === null ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL';
+};
+
 /** Returns one line for the operator: why the database cannot be used at the start, and what to do. */
-export const describeDatabaseError = (error: unknown, { database }: Pick<Settings, 'database'>): string => {
-  const remedy = findRemedy(error, database.mode);
-  const subject = database.mode === 'url' ? 'DATABASE_URL: ' : '';
-  return `${subject}the database cannot be used (${describeReason(error)})${remedy === null ? '' : `; ${remedy}`}`;
+export const describeDatabaseError = (error: unknown, settings: Pick<Settings, 'database'>): string => {
+  if (error instanceof PoolerError) return `DATABASE_URL: ${describeCause(error.cause, 'url')}`;
+  const variable = nameDatabaseVariable(settings);
+  return `${variable === null ? '' : `${variable}: `}${describeCause(error, settings.database.mode)}`;
+};
+
+const describeCause = (error: unknown, mode: Settings['database']['mode']): string => {
+  const remedy = findRemedy(error, mode);
+  return `the database cannot be used (${describeReason(error)})${remedy === null ? '' : `; ${remedy}`}`;
 };
 
 const findRemedy = (error: unknown, mode: Settings['database']['mode']): string | null => {
-  if (error instanceof PooledConnectionError) return 'set the URL of Postgres itself';
+  if (error instanceof PooledConnectionError) return error.remedy;
+  if (isPoolerRefusal(error))
+    return 'correct the user, password and database in the URL, or the configuration of the pooler';
   return REMEDIES[getErrorCode(error) ?? ''] ?? (isOutage(error) ? describeOutageRemedy(mode) : null);
 };
 

@@ -20,11 +20,11 @@ import {
 } from '#storage/event-store';
 import type { EncryptionKeys } from '#platform/encryption';
 import { NameEraser } from '#storage/personal-data';
-import { Database, inspectConnectionParameters, isOutage } from '#platform/postgres';
+import { Database, inspectConnections, isOutage, PoolerError } from '#platform/postgres';
 import { createLogger, RandomIds, StartupError, SystemClock } from '#platform/host';
 import type { Settings } from '#platform/settings';
 import { Backoff, getErrorCode, type Clock, type Ids } from '#platform/kernel';
-import { describeDatabaseError } from './database-errors.js';
+import { describeDatabaseError, nameDatabaseVariable } from './database-errors.js';
 import { createKeyReader } from './encryption-keys.js';
 import {
   shareDatabaseResources,
@@ -92,6 +92,7 @@ export const createRuntime = (resources: DatabaseResources, { name, ...parts }: 
   const { readTimeoutMs, slowReadTimeoutMs, slowConnections, slowReadsPerCaller } = parts.settings;
   const database = new Database({
     url: databaseUrl,
+    poolerUrl: parts.settings.database.mode === 'url' ? parts.settings.database.poolerUrl : null,
     connections: READ_CONNECTIONS,
     applicationName: `cadastre ${name}, ${formatConnectionKeys(encryptionKeys)}`,
     writerRegistration: buildWriterRegistration(views),
@@ -145,7 +146,10 @@ type MigrationOptions = {
 const DISK_FULL = '53100';
 
 /** Returns whether waiting can help. It cannot help if the disk is full, which the operator should learn at once. */
-const isWorthWaitingFor = (error: unknown): boolean => isOutage(error) && getErrorCode(error) !== DISK_FULL;
+const isWorthWaitingFor = (error: unknown): boolean => {
+  const reason = error instanceof PoolerError ? error.cause : error;
+  return isOutage(reason) && getErrorCode(reason) !== DISK_FULL;
+};
 
 const retryUntilDatabaseAnswers = async <T>(
   work: () => Promise<T>,
@@ -174,9 +178,8 @@ export const migrateDatabase = async (runtime: Runtime, options: MigrationOption
   const { signal, mayInitialise = true, mayContinueRestore = false } = options;
   const { migrations, undecryptable } = await retryUntilDatabaseAnswers(
     async () => {
-      const migrated = await migrate(databaseUrl, moduleDefinitions, { encryptionKeys, mayInitialise });
-      await inspectConnectionParameters(store.database);
-      return migrated;
+      await inspectConnections(store.database);
+      return migrate(databaseUrl, moduleDefinitions, { encryptionKeys, mayInitialise });
     },
     logger,
     options,
@@ -239,9 +242,8 @@ const describeMigrationError = (error: unknown, settings: Settings): string => {
   if (error instanceof WrongEncryptionKeyError) return describeWrongKey(settings);
   if (error instanceof MissingPreviousKeyError) return MISSING_PREVIOUS_KEY;
   if (error instanceof MissingSiteError) return describeMissingSite(settings);
-  if (error instanceof UnsupportedPostgresError) return `DATABASE_URL: ${error.message}`;
-  if (error instanceof ForeignMigrations) {
-    return `${settings.database.mode === 'url' ? 'DATABASE_URL' : 'CADASTRE_DATA'}: ${error.message}`;
+  if (error instanceof UnsupportedPostgresError || error instanceof ForeignMigrations) {
+    return `${nameDatabaseVariable(settings) ?? 'CADASTRE_DATA'}: ${error.message}`;
   }
   return describeDatabaseError(error, settings);
 };

@@ -107,15 +107,14 @@ describe('a start with an unusable database', () => {
   });
 
   it.each([
-    ['refuses', 'refuse', 'statement_timeout'],
+    ['refuses', 'refuse', 'options'],
     ['does not pass on', 'drop', 'options'],
-    ['does not pass on', 'drop', 'lock_timeout'],
   ] as const)('names the startup parameter that a connection pooler %s: %s %s', async (_, treatment, parameter) => {
     const empty = await freshDatabase();
     const pooler = await startConnectionPooler(empty.url, parameter, treatment);
     const reason =
       `DATABASE_URL: the database cannot be used (a connection pooler, such as PgBouncer, does not pass ${parameter} ` +
-      'to Postgres); set the URL of Postgres itself';
+      'to Postgres); also set DATABASE_DIRECT_URL to the URL of Postgres itself, or set DATABASE_URL to it';
     try {
       expect(await refusalOf({ ...key, DATABASE_URL: pooler.url }, 'serve')).toEqual([reason]);
       const { code, stdout } = await product.runWith({ ...key, DATABASE_URL: pooler.url }, 'doctor');

@@ -55,6 +55,7 @@ const PROGRAMS = {
   jq: { packages: ['jq'], isInstalled: isOnPath('jq') },
   mvn: { packages: ['maven'], isInstalled: isOnPath('mvn') },
   openssl: { packages: ['openssl'], isInstalled: isOnPath('openssl') },
+  pgbouncer: { packages: ['pgbouncer'], isInstalled: isOnPath('pgbouncer') },
   ps: { packages: ['procps'], isInstalled: isOnPath('ps') },
   prlimit: { packages: ['util-linux'], isInstalled: isOnPath('prlimit') },
   python3: {
@@ -93,6 +94,7 @@ const NEEDS: Readonly<Record<string, readonly ProgramName[]>> = {
   'test/support/kafka/index.ts': isInContainers() ? [] : ['java', 'mvn'],
   'test/support/litewitness.ts': ['go', 'ssh-add', 'ssh-agent', 'ssh-keygen'],
   'test/support/openbao.ts': ['python3'],
+  'test/support/pgbouncer.ts': ['pgbouncer'],
   'test/support/previous-release.ts': ['git'],
   'test/support/python.ts': ['python3'],
 };

@@ -1,20 +1,27 @@
-import { createHash } from 'node:crypto';
-import type { Socket } from 'node:net';
-import pg from 'pg';
-import { compileStatement, unavailable, type Refusal, type Sql } from '#platform/kernel';
-import { getRefusedStatement, PipelinedQuery, type PreparedStatement } from './pipelined-query.js';
+import { unavailable, type Refusal, type Sql } from '#platform/kernel';
+import { ONE_PLAN } from './connection-settings.js';
+import { Connector, type ConnectionKind } from './connector.js';
+import { getRefusedStatement } from './pipelined-query.js';
 import { databaseMetrics } from './postgres.metrics.js';
-import { isFatalError, isOutage, isPreparedStatementError, isStatementTimeout } from './postgres-errors.js';
+import { isOutage, isPreparedStatementError, isStatementTimeout } from './postgres-errors.js';
+import { ProcessPresence } from './process-presence.js';
+import { sendStatements } from './send-statements.js';
+import { SharedConnection } from './shared-connection.js';
 import { listActiveTraces, traceStatements, type StatementSharing } from './statement-spans.js';
 import { RecentDelays } from './recent-delays.js';
 import type { KeyedQuery } from './keyed-queries.js';
 import { KeyedReads } from './keyed-reads.js';
-import { rowTypes } from './row-types.js';
 import { rowCasts, type DatabaseRow } from './database-row.js';
 import { SLOW_LIMITS, SlowStatements, type SlowLimits } from './slow-statements.js';
 
 export type DatabaseOptions = {
+  /** Address of Postgres, or of a pooler that gives each connection a session of its own. */
   readonly url: string;
+  /**
+   * Address of a pooler that may run each transaction in another session. All statements except those of sessions then
+   * use it (ADR 110).
+   */
+  readonly poolerUrl?: string | null;
   /**
    * Number of shared, pipelined connections for reads. More of them only add context switches (ADR 7 has the figures).
    */
@@ -42,62 +49,10 @@ export type DatabaseSession = {
   close(): Promise<void>;
 };
 
-// Each connection prepares a statement once, under a name derived from its text.
-const names = new Map<string, string>();
-/**
- * The code contains some hundred texts. Beyond this number the map is cleared, so that it cannot grow without limit.
- */
-const MAX_STATEMENT_NAMES = 5_000;
-const nameOf = (text: string): string => {
-  let name = names.get(text);
-  if (name === undefined) {
-    name = createHash('sha1').update(text).digest('base64url');
-    if (names.size >= MAX_STATEMENT_NAMES) names.clear();
-    names.set(text, name);
-  }
-  return name;
-};
-
-/** Postgres replaces an unnamed statement with the next unnamed one. */
-const toPreparedStatement = (statement: Sql): PreparedStatement => {
-  const { text, values } = compileStatement(statement);
-  return { name: statement.isPrepared ? nameOf(text) : '', text, values };
-};
-
-/** The socket of a client, which pg's type declarations omit. */
-type ClientWithSocket = { readonly connection: { readonly stream: Socket } };
-
-const corked = new WeakSet<Socket>();
-
-/**
- * Buffers writes until the current turn of the event loop ends. The statements of a transaction, and those of all
- * requests that arrived together, then leave in one system call. Without it, the gateway spends a sixth of its time in
- * `writev`.
- */
-const corkForThisTick = (client: pg.Client): void => {
-  const { stream } = (client as unknown as ClientWithSocket).connection;
-  if (corked.has(stream)) return;
-  corked.add(stream);
-  stream.cork();
-  setImmediate(() => {
-    corked.delete(stream);
-    stream.uncork();
-  });
-};
-
-const send = (client: pg.Client, statements: readonly Sql[]): Promise<DatabaseRow[][]> =>
-  new Promise((resolve, reject) => {
-    corkForThisTick(client);
-    client.query(new PipelinedQuery(statements.map(toPreparedStatement), rowTypes, resolve, reject));
-  });
-
 // Limits for requests, in milliseconds. Followers, rebuild and verify use sessions, which have no such limits.
-const LOCK_TIMEOUT_MS = 5_000;
 const WRITE_TIMEOUT_MS = 15_000;
 const READ_TIMEOUT_MS = 5_000;
 const SLOW_READ_TIMEOUT_MS = 15_000;
-/** Added to the statement's own limit for the network and for earlier statements on the connection. */
-const CLIENT_TIMEOUT_MARGIN_MS = 5_000;
 const MAX_RETRIES = 3;
 
 /** For statements that read the rows of several requests. */
@@ -109,92 +64,6 @@ const WRITE_CONNECTIONS = 2;
 /** A transaction with this number of statements takes long. Short transactions must not wait behind it. */
 const LONG_TRANSACTION = 50;
 const LONG_WRITE_CONNECTIONS = 1;
-
-type StatementLimits = Pick<pg.ClientConfig, 'lock_timeout' | 'statement_timeout' | 'query_timeout' | 'options'>;
-
-/**
- * Limits the server resources of one statement of a request, whatever the server's configuration allows: memory for a
- * sort or a hash, and one processor. Compiling a statement takes longer than most statements run.
- */
-const ONE_STATEMENT = '-c work_mem=8MB -c max_parallel_workers_per_gather=0 -c jit=off';
-
-const buildStatementLimits = (statementMs: number, options = ''): StatementLimits => ({
-  lock_timeout: LOCK_TIMEOUT_MS,
-  statement_timeout: statementMs,
-  query_timeout: statementMs + CLIENT_TIMEOUT_MARGIN_MS,
-  options: `${ONE_STATEMENT} ${options}`,
-});
-
-/**
- * By default Postgres assumes that a random page read costs four times a sequential one, as on rotating disks. It would
- * then read the complete table of many organizations rather than half of an index, even for the smallest organization.
- */
-const INDEXES_FIRST = '-c random_page_cost=1.1';
-
-/**
- * Statements of several requests find rows by an array of keys. Postgres would plan them again for each call, because the
- * array may be shorter than it assumes; planning takes several times as long as the statement.
- */
-const ONE_PLAN = '-c plan_cache_mode=force_generic_plan';
-
-/** A connection that pipelines the statements of many requests. */
-class SharedConnection {
-  pending = 0;
-  isOpen = false;
-  private client: Promise<pg.Client> | null = null;
-  private closed = false;
-
-  constructor(
-    private readonly connect: (onEnd: () => void) => Promise<pg.Client>,
-    private readonly delays: RecentDelays,
-  ) {}
-
-  /**
-   * Runs all statements as one transaction. No other statement runs in between, so the transaction needs no connection
-   * of its own.
-   */
-  async pipeline(statements: readonly Sql[]): Promise<DatabaseRow[][]> {
-    this.pending += 1;
-    const opened = this.connected();
-    try {
-      const client = await opened;
-      const sentAt = performance.now();
-      const rows = await send(client, statements);
-      this.delays.add(performance.now() - sentAt);
-      return rows;
-    } catch (error) {
-      // Postgres ends the connection, but its process may need some time for that. Later statements would fail too.
-      if (isFatalError(error)) this.forget(opened);
-      throw error;
-    } finally {
-      this.pending -= 1;
-    }
-  }
-
-  async close(): Promise<void> {
-    this.closed = true;
-    // A connection that could not be opened needs no close.
-    const client = await this.client?.catch(() => null);
-    await client?.end();
-  }
-
-  private connected(): Promise<pg.Client> {
-    if (this.closed) return Promise.reject(new Error('the database has been closed'));
-    if (this.client) return this.client;
-    const forget = (): void => this.forget(opened);
-    const opened = this.connect(forget);
-    this.client = opened;
-    opened.then(() => (this.isOpen = this.client === opened), forget);
-    return opened;
-  }
-
-  /** A connection reports its end more than once. By then `client` may be a newer connection, which must stay. */
-  private forget(opened: Promise<pg.Client>): void {
-    if (this.client !== opened) return;
-    this.client = null;
-    this.isOpen = false;
-  }
-}
 
 const RETRY_AFTER_SECONDS = 5;
 
@@ -241,6 +110,8 @@ export class Database {
   readonly readDelays = new RecentDelays();
   readonly writeDelays = new RecentDelays();
   readonly searchPath: string;
+  private readonly connector: Connector;
+  private readonly presence: ProcessPresence | null;
   private readonly readMs: number;
   private readonly slowReadMs: number;
   private readonly reads: readonly SharedConnection[];
@@ -259,31 +130,31 @@ export class Database {
     const { readTimeoutMs = READ_TIMEOUT_MS, slowReadTimeoutMs = SLOW_READ_TIMEOUT_MS, slow: overrides = {} } = options;
     const slow = { ...SLOW_LIMITS, ...overrides };
     this.searchPath = options.searchPath ?? 'views';
+    this.connector = new Connector({ ...options, searchPath: this.searchPath });
+    const setup = options.writerRegistration;
+    this.presence = options.poolerUrl ? new ProcessPresence(this.connector, setup) : null;
+    const requires = this.presence?.connection ?? null;
     const connections = (
       count: number,
-      statementMs: number,
-      {
-        setup,
-        delays = new RecentDelays(),
-        plans = '',
-      }: { readonly setup?: Sql | undefined; readonly delays?: RecentDelays; readonly plans?: string } = {},
+      { delays = new RecentDelays(), ...kind }: ConnectionKind & { readonly delays?: RecentDelays },
     ): readonly SharedConnection[] => {
-      const limits = buildStatementLimits(statementMs, plans);
+      const connect = (onEnd: () => void) => this.connector.connect(onEnd, kind);
       return Array.from(
         { length: count },
-        () => new SharedConnection((onEnd) => this.connect(onEnd, limits, setup), delays),
+        () => new SharedConnection({ connect, delays, requires: kind.setup ? requires : null }),
       );
     };
-    const setup = options.writerRegistration;
     this.readMs = readTimeoutMs;
     this.slowReadMs = slowReadTimeoutMs;
-    this.reads = connections(options.connections, readTimeoutMs, { delays: this.readDelays });
-    this.keyedReads = connections(KEYED_CONNECTIONS, readTimeoutMs, { delays: this.readDelays, plans: ONE_PLAN });
-    this.writes = connections(WRITE_CONNECTIONS, WRITE_TIMEOUT_MS, { setup, delays: this.writeDelays });
-    this.longWrites = connections(LONG_WRITE_CONNECTIONS, WRITE_TIMEOUT_MS, { setup });
+    const reads = { statementMs: readTimeoutMs, delays: this.readDelays };
+    const writes = { statementMs: WRITE_TIMEOUT_MS, ...(setup ? { setup } : {}) };
+    this.reads = connections(options.connections, reads);
+    this.keyedReads = connections(KEYED_CONNECTIONS, { ...reads, settings: ONE_PLAN });
+    this.writes = connections(WRITE_CONNECTIONS, { ...writes, delays: this.writeDelays });
+    this.longWrites = connections(LONG_WRITE_CONNECTIONS, writes);
     // The queue of appends reports their delays, which contain the time before their group is sent.
-    this.groups = connections(GROUP_CONNECTIONS, WRITE_TIMEOUT_MS, { setup, plans: ONE_PLAN });
-    this.slowReads = connections(slow.connections, slowReadTimeoutMs);
+    this.groups = connections(GROUP_CONNECTIONS, { ...writes, settings: ONE_PLAN });
+    this.slowReads = connections(slow.connections, { statementMs: slowReadTimeoutMs });
     this.slow = new SlowStatements(this.slowReads, slow);
   }
 
@@ -345,20 +216,30 @@ export class Database {
     }
   }
 
+  /** Opens a connection for reads of requests. Rejects with the error of Postgres. */
+  async connected(): Promise<void> {
+    await findLeastBusy(this.reads).connected();
+  }
+
+  /** Whether statements of requests go through a connection pooler. */
+  get isPooled(): boolean {
+    return Boolean(this.options.poolerUrl);
+  }
+
   /** Sessions that write views run it first; null: writers are not registered. */
   get writerRegistration(): Sql | null {
     return this.options.writerRegistration ?? null;
   }
 
   async session(onEnd: () => void = () => undefined): Promise<DatabaseSession> {
-    const client = await this.connect(onEnd);
+    const client = await this.connector.connectDirectly(onEnd);
     return {
       run: async <T>(statement: Sql) => {
         const cast = rowCasts.create<T>();
-        const [rows = []] = await send(client, [statement]);
+        const [rows = []] = await sendStatements(client, [statement]);
         return cast(rows);
       },
-      pipeline: (statements) => send(client, statements),
+      pipeline: (statements) => sendStatements(client, statements),
       onNotification: (listener) => void client.on('notification', ({ payload }) => listener(payload ?? '')),
       close: () => client.end(),
     };
@@ -368,6 +249,7 @@ export class Database {
     const { reads, keyedReads, writes, longWrites, groups, slowReads } = this;
     const connections = [reads, keyedReads, writes, longWrites, groups, slowReads].flat();
     await Promise.all(connections.map((connection) => connection.close()));
+    await this.presence?.close();
   }
 
   /** Counts the statements, and records a span in the traces of the requests that they belong to. */
@@ -410,33 +292,5 @@ export class Database {
       if (repeats === 0 || !isPreparedStatementError(error)) throw error;
       return this.counted(statements, () => this.sentUnmapped(statements, connection, repeats - 1));
     }
-  }
-
-  private async connect(
-    onEnd: () => void,
-    { options = '', ...limits }: StatementLimits = {},
-    setup?: Sql,
-  ): Promise<pg.Client> {
-    const client = new pg.Client({
-      connectionString: this.options.url,
-      application_name: this.options.applicationName,
-      types: rowTypes,
-      connectionTimeoutMillis: 5_000,
-      keepAlive: true,
-      pipeline: true,
-      ...limits,
-      options: `-c search_path=${this.searchPath} -c timezone=UTC ${INDEXES_FIRST} ${options}`,
-    });
-    // Every query on a broken connection fails with the error. Here the connection only has to be replaced.
-    client.on('error', onEnd);
-    client.on('end', onEnd);
-    await client.connect();
-    if (setup) {
-      await send(client, [setup]).catch(async (error: unknown) => {
-        await client.end();
-        throw error;
-      });
-    }
-    return client;
   }
 }

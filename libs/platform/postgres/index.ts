@@ -1,6 +1,6 @@
 export { computeFollowerLockKey, computeLockKey } from './advisory-lock.js';
 export { runCombinedQueries } from './combined-queries.js';
-export { inspectConnectionParameters, PooledConnectionError } from './connection-parameters.js';
+export { inspectConnections, PooledConnectionError, PoolerError } from './inspect-connections.js';
 export { castRows, rowCasts, type DatabaseRow, type QueryRunner } from './database-row.js';
 export {
   Database,
@@ -20,6 +20,7 @@ export {
   isForgottenPersonError,
   isLockTimeout,
   isOutage,
+  isPoolerRefusal,
   isRetryableError,
   isUnstorable,
   isVersionConflictError,

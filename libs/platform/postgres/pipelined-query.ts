@@ -8,6 +8,12 @@ import type { DatabaseRow } from './database-row.js';
  */
 export type PreparedStatement = { readonly name: string; readonly text: string; readonly values: readonly unknown[] };
 
+type PipelinedStatements = {
+  readonly statements: readonly PreparedStatement[];
+  /** Runs first. Its rows are not returned. */
+  readonly preamble: PreparedStatement | undefined;
+};
+
 /** The members of pg's connection that a query uses. pg's type declarations omit them. */
 type ProtocolConnection = {
   close(message: { readonly type: 'S'; readonly name: string }): void;
@@ -91,21 +97,25 @@ export const getRefusedStatement = (error: unknown): number | null =>
  */
 export class PipelinedQuery extends pg.Query {
   callback: (error: unknown) => void;
+  private readonly statements: readonly PreparedStatement[];
   private readonly results: DatabaseRow[][];
+  private readonly hasPreamble: boolean;
   private shapes: (RowShape | null)[] = [];
   private rowShapes = new Map<string, RowShape | null>();
   /** Index of the statement that the next response belongs to. */
   private at = 0;
 
   constructor(
-    private readonly statements: readonly PreparedStatement[],
+    { preamble, statements }: PipelinedStatements,
     private readonly rowTypes: pg.CustomTypesConfig,
     resolve: (rows: DatabaseRow[][]) => void,
     reject: (error: unknown) => void,
   ) {
     super('');
-    this.results = statements.map(() => []);
-    this.callback = (error) => (error ? reject(error) : resolve(this.results));
+    this.hasPreamble = preamble !== undefined;
+    this.statements = preamble ? [preamble, ...statements] : statements;
+    this.results = this.statements.map(() => []);
+    this.callback = (error) => (error ? reject(error) : resolve(preamble ? this.results.slice(1) : this.results));
   }
 
   override submit = (to: pg.Connection): void => {
@@ -115,7 +125,7 @@ export class PipelinedQuery extends pg.Query {
       const shape = this.rowShapes.get(name);
       if (shape === undefined) {
         // The statement may exist after a failed batch. Closing a missing statement has no effect.
-        connection.close({ type: 'S', name });
+        if (name !== '') connection.close({ type: 'S', name });
         connection.parse({ name, text });
       }
       if (name !== '') this.use(connection, name, shape ?? null);
@@ -150,12 +160,18 @@ export class PipelinedQuery extends pg.Query {
   handleError(error: unknown): void {
     for (const { name } of this.statements.slice(this.at)) this.rowShapes.delete(name);
     // A fatal error ends the connection, possibly after a commit.
-    if (error instanceof pg.DatabaseError && error.severity === 'ERROR') refusedStatements.set(error, this.at);
+    if (error instanceof pg.DatabaseError && error.severity === 'ERROR') this.recordRefusal(error);
     this.callback(error);
   }
 
   handleReadyForQuery(): void {
     this.callback(null);
+  }
+
+  /** A refused preamble counts as an outage of the transaction, not as the refusal of one of its statements. */
+  private recordRefusal(error: pg.DatabaseError): void {
+    const at = this.hasPreamble ? this.at - 1 : this.at;
+    if (at >= 0) refusedStatements.set(error, at);
   }
 
   /** Marks the statement as the most recently used one and closes the least recently used one beyond the limit. */

@@ -64,6 +64,14 @@ export const findRefusedParameter = (error: unknown): string | null => {
   return REFUSED_PARAMETER.exec(message)?.[1] ?? null;
 };
 
+// PgBouncer reports every refusal as a protocol violation.
+const POOLER_REFUSAL =
+  /^(?:no such (?:database|user)|database ".*" does not exist|bouncer config error|[^:]*authentication failed)/;
+
+/** Returns whether a connection pooler refused the database, the user or the password, which a retry does not change. */
+export const isPoolerRefusal = (error: unknown): boolean =>
+  getSqlState(error) === '08P01' && POOLER_REFUSAL.test(getErrorMessage(error));
+
 const OUTAGE_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -89,8 +97,8 @@ const OUTAGE_TEXTS =
  */
 export const isOutage = (error: unknown): boolean => {
   const code = getSqlState(error);
-  // The code is that of a protocol violation, but a retry would get the same refusal.
-  if (findRefusedParameter(error) !== null) return false;
+  // Their code is that of a protocol violation, but a retry would get the same refusal.
+  if (findRefusedParameter(error) !== null || isPoolerRefusal(error)) return false;
   if (OUTAGE_CODES.has(code) || OUTAGE_STATES.test(code)) return true;
   return OUTAGE_TEXTS.test(getErrorMessage(error));
 };

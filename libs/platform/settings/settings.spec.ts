@@ -365,7 +365,7 @@ describe('settings', () => {
       trustedProxies: ['10.0.0.0/8', '::1'],
       outboundPrivateHosts: ['*.corp.example', '10.1.0.0/16'],
       adminToken: 'a'.repeat(20),
-      database: { mode: 'url', url: 'postgres://u:p@db/cadastre' },
+      database: { mode: 'url', url: 'postgres://u:p@db/cadastre', poolerUrl: null },
       kafka: {
         brokers: ['one:9092', '[::1]:9093'],
         topicPrefix: 'prod.tf',
@@ -588,7 +588,13 @@ describe('settings', () => {
       const url = 'postgres://u:p@db/cadastre';
       expect(
         readSettings({ CADASTRE_ENCRYPTION_KEY: key, DATABASE_URL_FILE: await secretFile(`${url}\r\n`) }).database,
-      ).toEqual({ mode: 'url', url });
+      ).toEqual({ mode: 'url', url, poolerUrl: null });
+      const DATABASE_DIRECT_URL = 'postgres://u:p@direct/cadastre';
+      expect(readSettings({ CADASTRE_ENCRYPTION_KEY: key, DATABASE_URL: url, DATABASE_DIRECT_URL }).database).toEqual({
+        mode: 'url',
+        url: DATABASE_DIRECT_URL,
+        poolerUrl: url,
+      });
     });
 
     it('are refused if the variable itself is set too', async () => {
@@ -624,6 +630,9 @@ describe('settings', () => {
     ]);
     expect(linesOf({ DATABASE_URL: 'postgres://db/cadastre' })).toEqual([
       expect.stringContaining('CADASTRE_ENCRYPTION_KEY: missing'),
+    ]);
+    expect(linesOf({ DATABASE_DIRECT_URL: 'postgres://db/cadastre' })).toEqual([
+      'DATABASE_DIRECT_URL: set, but DATABASE_URL is missing; without a pooler, set only DATABASE_URL',
     ]);
   });
 

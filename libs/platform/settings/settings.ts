@@ -94,6 +94,9 @@ const findContradictions = (env: EnvironmentValues): readonly string[] => {
     ...findKeyContradictions(env),
     ...findTransitContradictions(env),
   ];
+  if (env['DATABASE_DIRECT_URL'] && !env['DATABASE_URL']) {
+    lines.push('DATABASE_DIRECT_URL: set, but DATABASE_URL is missing; without a pooler, set only DATABASE_URL');
+  }
   if (!env['DATABASE_URL'] || env['CADASTRE_ENCRYPTION_KEY']) return lines;
   const missing = 'missing; with DATABASE_URL every process needs the same one (openssl rand -base64 32)';
   return [...lines, `CADASTRE_ENCRYPTION_KEY: ${missing}`];
@@ -219,8 +222,11 @@ const toReadSettings = (env: ParsedEnvironment) =>
     documentCacheBytes: env.CADASTRE_DOCUMENT_CACHE_MIB === null ? null : env.CADASTRE_DOCUMENT_CACHE_MIB * MIB,
   }) as const;
 
-const toDatabaseSettings = ({ DATABASE_URL: url }: ParsedEnvironment) =>
-  url === undefined ? ({ mode: 'embedded' } as const) : ({ mode: 'url', url } as const);
+const toDatabaseSettings = ({ DATABASE_URL: url, DATABASE_DIRECT_URL: directUrl }: ParsedEnvironment) =>
+  url === undefined
+    ? ({ mode: 'embedded' } as const)
+    : // `poolerUrl` is the address of all statements that need no session of their own; null if there is no pooler.
+      ({ mode: 'url', url: directUrl ?? url, poolerUrl: directUrl === undefined ? null : url } as const);
 
 const toStorageSettings = (env: ParsedEnvironment) => {
   const dataFolder = resolve(env.CADASTRE_DATA);

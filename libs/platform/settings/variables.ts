@@ -125,7 +125,12 @@ export const settingVariables = {
   ),
   DATABASE_URL: defineSecretVariable(
     'embedded Postgres',
-    'postgres:// or postgresql:// URL of your Postgres',
+    'postgres:// or postgresql:// URL of your Postgres; of a connection pooler only if DATABASE_DIRECT_URL is set too',
+    matchingSchema(isPostgresUrl, 'must be a postgres:// or postgresql:// URL').exactOptional(),
+  ),
+  DATABASE_DIRECT_URL: defineSecretVariable(
+    '–; DATABASE_URL has no connection pooler',
+    'URL of the same database without a pooler in transaction mode, for locks, notifications, migrations and long reads',
     matchingSchema(isPostgresUrl, 'must be a postgres:// or postgresql:// URL').exactOptional(),
   ),
   ...readLimitVariables,

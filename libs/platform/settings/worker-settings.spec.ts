@@ -60,4 +60,15 @@ describe('connections of workers to Postgres', () => {
         'Postgres (DATABASE_URL) with a larger max_connections',
     );
   });
+
+  it('do not count if they go through a connection pooler', () => {
+    const settings = readSettings({
+      CADASTRE_WORKERS: '8',
+      CADASTRE_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+      DATABASE_URL: 'postgres://pooler/cadastre',
+      DATABASE_DIRECT_URL: 'postgres://db/cadastre',
+    });
+    expect(describeMissingConnections(settings, 54)).toBeNull();
+    expect(describeMissingConnections(settings, 53)).toMatch(/^CADASTRE_WORKERS: 8 workers need up to 54 connections/);
+  });
 });

@@ -9,6 +9,8 @@ const MIB = 1_024 * 1_024;
 
 /** Connections to Postgres of a worker, without those for slow reads: of `Database`, of the read barrier, and of the reader for streams. */
 const WORKER_CONNECTIONS = 13;
+/** Those that do not use a connection pooler: of the process itself, of the read barrier, and of the reader for streams. */
+const DIRECT_WORKER_CONNECTIONS = 3;
 /** Connections of the first process: its followers, scheduled jobs and publisher, and commands that run beside it. */
 const PRIMARY_CONNECTIONS = 30;
 
@@ -48,8 +50,14 @@ export const toWorkerSettings = (settings: Settings): Settings => {
   };
 };
 
-const countConnections = (settings: Settings): number =>
-  PRIMARY_CONNECTIONS + settings.workers * (WORKER_CONNECTIONS + toWorkerSettings(settings).slowConnections);
+const countConnections = (settings: Settings): number => {
+  const { database, workers } = settings;
+  const ofWorker =
+    database.mode === 'url' && database.poolerUrl !== null
+      ? DIRECT_WORKER_CONNECTIONS
+      : WORKER_CONNECTIONS + toWorkerSettings(settings).slowConnections;
+  return PRIMARY_CONNECTIONS + workers * ofWorker;
+};
 
 /** Returns an error message if Postgres accepts fewer connections than the workers need, else null. */
 export const describeMissingConnections = (settings: Settings, maxConnections: number): string | null => {

@@ -8,7 +8,7 @@ import {
 } from '#storage/event-store';
 import { inspectMachine } from '#platform/host';
 import { parseSettings, listSettingWarnings, type EnvironmentValues, type Settings } from '#platform/settings';
-import { inspectConnectionParameters } from '#platform/postgres';
+import { inspectConnections } from '#platform/postgres';
 import { getErrorMessage } from '#platform/kernel';
 import { describeDatabaseError } from '../../../database-errors.js';
 import { describeWrongKey, hasEmbeddedSite, MISSING_PREVIOUS_KEY } from '../../../database-resources.js';
@@ -74,8 +74,8 @@ const examineRuntime = async (runtime: Runtime, now: () => Date, report: (findin
   const before = now();
   let state: DatabaseState;
   try {
+    await inspectConnections(runtime.store.database);
     state = await inspectDatabase(databaseUrl, moduleDefinitions, encryptionKeys);
-    await inspectConnectionParameters(runtime.store.database);
   } catch (error) {
     return report(reportFailed('database', describeDatabaseError(error, settings)));
   }

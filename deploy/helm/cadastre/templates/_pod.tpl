@@ -38,6 +38,9 @@ capabilities:
 {{ include "cadastre.variable" (list "DATABASE_URL" (printf "postgresql://cadastre:$(POSTGRES_PASSWORD)@%s-postgres:5432/cadastre" (include "cadastre.fullname" .))) }}
 {{- else }}
 {{ include "cadastre.variable" (list "DATABASE_URL_FILE" "/secrets/database-url") }}
+{{- if .Values.postgres.pooler.enabled }}
+{{ include "cadastre.variable" (list "DATABASE_DIRECT_URL_FILE" "/secrets/database-direct-url") }}
+{{- end }}
 {{- end }}
 {{- include "cadastre.vaultVariables" . }}
 {{- range $name, $value := .Values.settings }}
@@ -218,7 +221,7 @@ capabilities:
     secretName: {{ $root.Values.existingSecret }}
     defaultMode: 0440
     items:
-      {{- range concat (list "encryption-key") (ternary (list) (list "database-url") $root.Values.postgres.trial.enabled) (index . 1) }}
+      {{- range concat (list "encryption-key") (ternary (list) (list "database-url") $root.Values.postgres.trial.enabled) (ternary (list "database-direct-url") (list) $root.Values.postgres.pooler.enabled) (index . 1) }}
       - key: {{ . }}
         path: {{ . }}
       {{- end }}
