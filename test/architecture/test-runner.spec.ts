@@ -149,7 +149,7 @@ describe('the servers of the tests', () => {
 
   it('are refused with the accepted names if CADASTRE_TEST_SERVERS names others', async () => {
     await expect(serversNamed('docker')).rejects.toThrow(
-      'CADASTRE_TEST_SERVERS: must be "embedded" or "containers", got "docker"',
+      'CADASTRE_TEST_SERVERS: must be "embedded", "containers" or "system", got "docker"',
     );
   });
 

@@ -56,6 +56,7 @@ const PROGRAMS = {
   mvn: { packages: ['maven'], isInstalled: isOnPath('mvn') },
   openssl: { packages: ['openssl'], isInstalled: isOnPath('openssl') },
   pgbouncer: { packages: ['pgbouncer'], isInstalled: isOnPath('pgbouncer') },
+  postgres: { packages: ['postgresql'], isInstalled: () => existsSync('/usr/lib/postgresql') },
   ps: { packages: ['procps'], isInstalled: isOnPath('ps') },
   prlimit: { packages: ['util-linux'], isInstalled: isOnPath('prlimit') },
   python3: {
@@ -96,6 +97,7 @@ const NEEDS: Readonly<Record<string, readonly ProgramName[]>> = {
   'test/support/openbao.ts': ['python3'],
   'test/support/pgbouncer.ts': ['pgbouncer'],
   'test/support/previous-release.ts': ['git'],
+  'test/support/servers/system.ts': ['postgres'],
   'test/support/python.ts': ['python3'],
 };
 

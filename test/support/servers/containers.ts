@@ -69,7 +69,7 @@ export const containers: Servers = {
   startPostgres: async () => {
     const flags = Object.entries(WITHOUT_SYNCS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const container = await inDocker(() =>
-      new PostgreSqlContainer(POSTGRES_IMAGE)
+      new PostgreSqlContainer(process.env['CADASTRE_TEST_POSTGRES_IMAGE'] || POSTGRES_IMAGE)
         .withDatabase('postgres')
         .withCommand(['postgres', ...flags])
         .start(),

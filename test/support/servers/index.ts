@@ -3,7 +3,7 @@ import type { Servers, TestKafka } from './servers.js';
 
 export type { TestKafka } from './servers.js';
 
-/** Returns the servers for a value of CADASTRE_TEST_SERVERS: `embedded`, which is the default, or `containers`. */
+/** Returns the servers for a value of CADASTRE_TEST_SERVERS: `embedded`, which is the default, `containers` or `system`. */
 export const serversNamed = async (name: string | undefined): Promise<Servers> => {
   switch (name || 'embedded') {
     case 'embedded':
@@ -11,8 +11,10 @@ export const serversNamed = async (name: string | undefined): Promise<Servers> =
     case 'containers':
       // Imported only here, because the Docker client takes a second to load.
       return (await import('./containers.js')).containers;
+    case 'system':
+      return (await import('./system.js')).system;
     default:
-      throw new Error(`CADASTRE_TEST_SERVERS: must be "embedded" or "containers", got "${name}"`);
+      throw new Error(`CADASTRE_TEST_SERVERS: must be "embedded", "containers" or "system", got "${name}"`);
   }
 };
 

@@ -22,7 +22,7 @@ export type TestKafka = {
   stop(): Promise<void>;
 };
 
-/** The servers of the tests: embedded.ts or containers.ts. */
+/** The servers of the tests: embedded.ts, containers.ts or system.ts. */
 export type Servers = {
   /** Starts a Postgres that may store its data in the folder, which does not exist yet. */
   startPostgres(folder: string): Promise<TestPostgres>;
