@@ -5,7 +5,7 @@ export {
 } from './audit-trail-log.module.js';
 export { createTrailCheckpointJob } from './checkpoints/checkpoints.job.js';
 export { PUBLISHED_CHECKPOINT_FILES } from './checkpoints/published-checkpoints.files.js';
-export { CHECKPOINTS_TOPIC } from './publishing/checkpoint-message.js';
+export { CHECKPOINTS_TOPIC } from './publishing/checkpoints.published.js';
 export { createCheckpointTopicJob } from './publishing/checkpoint-topic.job.js';
 export { checkpointsChannel } from './publishing/checkpoints.channel.js';
 export { createLeafPruningJob } from './retention/leaf-pruning.job.js';

@@ -1,6 +1,6 @@
 import type { Database, ScheduledJob } from '#platform/postgres';
 import { toTopicName, type CloudEventSource, type MessageSender, type TopicSettings } from '#storage/message-log';
-import { CHECKPOINTS_TOPIC, toCheckpointMessage } from './checkpoint-message.js';
+import { CHECKPOINTS_TOPIC, toCheckpointMessage } from './checkpoints.published.js';
 import {
   findSentPosition,
   forgetSentPosition,

@@ -1,5 +1,5 @@
 import type { OutboundChannel } from '#storage/message-log';
-import { CHECKPOINT_TYPE, CHECKPOINTS_TOPIC } from './checkpoint-message.js';
+import { CHECKPOINT_TYPE, CHECKPOINTS_TOPIC } from './checkpoints.published.js';
 
 const text = (description: string) => ({ type: 'string', description });
 

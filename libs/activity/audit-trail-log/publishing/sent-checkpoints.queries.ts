@@ -1,7 +1,7 @@
 import { sql, type Sql } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import { raiseConflictWhen } from '#storage/event-store';
-import type { SignedCheckpoint } from './checkpoint-message.js';
+import type { SignedCheckpoint } from './checkpoints.published.js';
 
 /** Returns the position up to which the topic has all checkpoints; 0 if it has none. */
 export const findSentPosition = async (database: Database, topic: string): Promise<number> => {

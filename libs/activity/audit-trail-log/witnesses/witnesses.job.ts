@@ -23,7 +23,7 @@ import {
   type SiteCheckpoint,
 } from './witness-states.queries.js';
 import { MAX_ANSWER_BYTES, requestCosignature } from './witness.client.js';
-import { WitnessedHistory, type ReachableWitness, type WitnessJobDependencies } from './witnessed-history.js';
+import { WitnessedHistory, type ReachableWitness, type WitnessJobDependencies } from './witnessed-history.service.js';
 
 const EVERY_MS = 10_000;
 /** A witness that has lost its state answers with another size at most once in a row. */
@@ -120,11 +120,11 @@ class WitnessRound {
       if (conflict === null || conflict > size || conflict === old) break;
       old = conflict;
     }
-    const shown = await this.history.compare(witness, checkpoint);
-    if (shown === 'another-history') return null;
+    const history = await this.history.compare(witness, checkpoint);
+    if (history === 'another-history') return null;
     // Anybody can answer with a number, so that a refusal alone proves nothing.
     throw new Error(
-      `the witness ${witness.name} refuses the checkpoint, and shows ${shown === 'nothing' ? 'none' : 'one that it continues'}`,
+      `the witness ${witness.name} refuses the checkpoint, and shows ${history === 'nothing' ? 'none' : 'one that it continues'}`,
     );
   }
 
