@@ -261,9 +261,13 @@ const LAWFUL: Readonly<Record<string, string>> = {
     import { server } from '../../../test/support/server.js';
     import { handler } from './runs.handler.js';
     export const all = [pg, Kafka, server, handler];`,
-  // The console imports the client of the API, which needs nothing of the server.
+  // The console imports the client of the API and the verifier in browsers, which need nothing of the server.
   'libs/packages/client/index.ts': `export const client = 1;`,
-  'apps/console/src/main.tsx': `import { client } from '#packages/client'; export const Main = () => <p>{client}</p>;`,
+  'libs/packages/trail-verifier/web/index.ts': `export const verify = 1;`,
+  'apps/console/src/main.tsx': `
+    import { client } from '#packages/client';
+    import { verify } from '#packages/trail-verifier/web';
+    export const Main = () => <p>{client}{verify}</p>;`,
   'apps/provider/src/publish.ts': `import { message } from '#platform/kernel'; export const publish = message;`,
   'libs/packages/consumer/store.ts': `
     import { Kafka } from 'kafkajs';
