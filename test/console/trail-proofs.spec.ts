@@ -165,7 +165,7 @@ describe('the proof of an entry', () => {
     await page.context().close();
   });
 
-  it('cannot be verified in a browser without Ed25519, which is said', async () => {
+  it('cannot be verified in a browser without Ed25519, which the panel states', async () => {
     const entry = await lock();
     await waitForTrail(server.store, organization);
     await sign();

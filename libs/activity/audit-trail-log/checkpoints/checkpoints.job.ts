@@ -40,7 +40,7 @@ type CheckpointJobDependencies = {
   readonly ids: Ids;
   readonly logger: Logger;
   readonly encryptionKeys: EncryptionKeys;
-  /** Are asked before the first round that signs. */
+  /** Run before the first round that signs. */
   readonly guards?: readonly HistoryGuard[];
 };
 

@@ -35,7 +35,7 @@ export class HistoryGuards {
     return true;
   }
 
-  /** Returns false if a guard could not answer and is asked again in the next round. */
+  /** Returns false if a guard could not answer and is checked again in the next round. */
   private async checkAll(): Promise<boolean> {
     const results = await Promise.all(this.guards.map((guard) => this.check(guard)));
     this.attempts += 1;

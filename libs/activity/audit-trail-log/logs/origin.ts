@@ -14,7 +14,7 @@ const NUMBERED = /^([^/]+\/[^/]+)(?:\/(\d{1,9})(?:-[0-9a-f]+)?)?$/;
 
 /**
  * Returns the origin of the first checkpoint of a log. `former` are the origins that the log of the organization had at other
- * sites. One of them has the same host if the site was installed anew, and its origin is not used for another history.
+ * sites. One of them has the same host if the site was installed again, and its origin is not used for another history.
  */
 export const buildFirstOrigin = (publicUrl: string, log: string, former: readonly string[]): string => {
   const origin = buildOrigin(publicUrl, log);

@@ -215,7 +215,7 @@ const Usage = ({ organization, workspace }: PartProps) => (
 
 const Overview = ({ organization, workspace }: PartProps) => {
   const { relationships } = workspace.data;
-  const named = { id: workspace.data.id, name: workspace.data.attributes.name };
+  const identity = { id: workspace.data.id, name: workspace.data.attributes.name };
   // The next step in a new workspace.
   const isUnused = relationships['current-state-version'].data === null && relationships['current-run'].data === null;
   const usage = <Usage organization={organization} workspace={workspace} />;
@@ -249,10 +249,10 @@ const Overview = ({ organization, workspace }: PartProps) => {
       {relationships['current-run'].data !== null && (
         <>
           <WhenVisible height={CHART_HEIGHT}>
-            <RunDaysChart organization={organization} workspace={named} />
+            <RunDaysChart organization={organization} workspace={identity} />
           </WhenVisible>
           <WhenVisible height={CHART_HEIGHT}>
-            <RunDurationsChart organization={organization} workspace={named} />
+            <RunDurationsChart organization={organization} workspace={identity} />
           </WhenVisible>
         </>
       )}
