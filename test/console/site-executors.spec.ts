@@ -47,7 +47,6 @@ describe('the executors of the site', () => {
     await creation.getByRole('textbox', { name: 'Name' }).fill('machines');
     await creation.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { level: 1, name: 'machines' }).waitFor();
-    const pool = new URL(page.url()).pathname.split('/').at(-1) ?? '';
     await page.getByRole('button', { name: 'New token' }).click();
     const dialog = page.getByRole('dialog', { name: 'New token of machines' });
     await dialog.getByLabel('Description').fill('rack 1');
