@@ -35,7 +35,7 @@ export const startGitServer = async (main: string): Promise<GitServer> => {
   git(work, 'add', '.');
   git(work, 'commit', '-q', '-m', 'Add the module');
   git(folder, 'clone', '-q', '--bare', work, 'module.git');
-  const [port = 0] = await freePorts();
+  const [port] = await freePorts();
   const options = {
     Port: port,
     ListenAddress: '127.0.0.1',

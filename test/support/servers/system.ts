@@ -35,7 +35,7 @@ export const startPackagedPostgres = async (): ReturnType<Servers['startPostgres
   await chown(folder, await readUserId('-u'), await readUserId('-g'));
   const [port] = await freePorts();
   const cluster = join(folder, 'cluster');
-  const [initdb = '', ...initdbArguments] = [
+  const [initdb, ...initdbArguments] = [
     ...asPostgresUser(),
     join(programs, 'initdb'),
     `--pgdata=${cluster}`,
