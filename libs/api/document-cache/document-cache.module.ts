@@ -4,7 +4,7 @@ import { sql, type Clock, type Sql } from '#platform/kernel';
 import type { Resource } from '#api/json-api';
 import { DocumentDependencies } from './dependencies.js';
 import { DocumentCache } from './document-cache.js';
-import type { KeptResources, ResourceKeys, ResourceReader, LoadedRow } from './kept-resources.js';
+import type { ResourcesInMemory, ResourceKeys, ResourceReader, LoadedRow } from './resources-in-memory.js';
 import { ReadBarrier } from './read.barrier.js';
 
 type DocumentCacheOptions = {
@@ -27,7 +27,7 @@ export class DocumentMemory implements OnApplicationBootstrap, OnApplicationShut
   readonly clock: Clock;
   readonly editResource: DocumentCacheOptions['editResource'];
   readonly resourceBytes: number;
-  private kept: KeptResources | null = null;
+  private provided: ResourcesInMemory | null = null;
 
   constructor({ store, clock, editResource }: DocumentCacheOptions, bytes: number) {
     this.clock = clock;
@@ -40,30 +40,30 @@ export class DocumentMemory implements OnApplicationBootstrap, OnApplicationShut
   }
 
   /** Null if no module has provided any. */
-  get resources(): KeptResources | null {
-    return this.kept;
+  get resources(): ResourcesInMemory | null {
+    return this.provided;
   }
 
-  provideResources(kept: KeptResources): void {
-    this.kept = kept;
+  provideResources(provided: ResourcesInMemory): void {
+    this.provided = provided;
   }
 
   onChanges(changes: readonly LogChange[]): void {
     this.documents.onChanges(changes);
-    this.kept?.onChanges(changes);
+    this.provided?.onChanges(changes);
   }
 
   onUnknownChanges(): void {
     this.documents.onUnknownChanges();
-    this.kept?.onUnknownChanges();
+    this.provided?.onUnknownChanges();
   }
 
   select(keys: ResourceKeys): Sql {
-    return this.kept?.select(keys) ?? sql.raw('select null::text as id where false');
+    return this.provided?.select(keys) ?? sql.raw('select null::text as id where false');
   }
 
   onRead(keys: ResourceKeys, rows: readonly LoadedRow[]): void {
-    this.kept?.onRead(keys, rows);
+    this.provided?.onRead(keys, rows);
   }
 
   async onApplicationBootstrap(): Promise<void> {

@@ -4,7 +4,7 @@ import type { LogChange } from '#storage/event-store';
 import type { Clock } from '#platform/kernel';
 import { getChangedWorkspace, type DocumentDependencies, type DocumentScope } from './dependencies.js';
 import { cacheMetrics } from './document-cache.metrics.js';
-import type { ChangeListener } from './kept-resources.js';
+import type { ChangeListener } from './resources-in-memory.js';
 
 /** A response that a gateway keeps. */
 export type KeptDocument = {

@@ -2,4 +2,4 @@ export { DocumentCacheModule, DocumentMemory } from './document-cache.module.js'
 export { getChangedWorkspace, type DocumentDependencies } from './dependencies.js';
 export { findDocumentScope, recordDocumentScope, type ReadTicket } from './document-cache.js';
 export { cacheMetrics } from './document-cache.metrics.js';
-export type { KeptResources, PlannedRead, MemoryRequest, ResourceKeys, LoadedRow } from './kept-resources.js';
+export type { ResourcesInMemory, PlannedRead, MemoryRequest, ResourceKeys, LoadedRow } from './resources-in-memory.js';

@@ -6,7 +6,7 @@ import { sql, type Sql } from '#platform/kernel';
 import type { Database, DatabaseSession } from '#platform/postgres';
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { appendOn, createLampLit, lampHung, TestEventStore, waitForCondition } from '../../storage/event-store/spec.js';
-import type { ResourceKeys, ResourceReader, LoadedRow } from './kept-resources.js';
+import type { ResourceKeys, ResourceReader, LoadedRow } from './resources-in-memory.js';
 import { ReadBarrier } from './read.barrier.js';
 
 let testDatabase: TestDatabase;

@@ -4,7 +4,7 @@ import { MAX_LOG_CHANGES, selectLogChanges, selectViewsState, type LogChange } f
 import { sql, type Sql } from '#platform/kernel';
 import type { Database, DatabaseSession } from '#platform/postgres';
 import { cacheMetrics } from './document-cache.metrics.js';
-import type { ResourceKeys, ResourceReader, LoadedRow } from './kept-resources.js';
+import type { ResourceKeys, ResourceReader, LoadedRow } from './resources-in-memory.js';
 
 type BarrierRow = {
   readonly snapshot: string;

@@ -4,7 +4,7 @@ import { defineAggregate, toProjection, type ModuleDefinition } from '#storage/e
 import { WORKSPACE_NAMES } from '#api/access';
 import { AgentPoolWorkspaces } from '#organizations/agents';
 import { remoteStateConsumers } from './remote-state-consumers/remote-state-consumers.view.js';
-import { WorkspaceMemoryProvider } from './memory/workspace-memory.provider.js';
+import { WorkspaceMemoryProvider } from './memory/workspace-memory.service.js';
 import { workspace } from './workspaces/workspace.js';
 import { workspaceEvents } from './workspaces.events.js';
 import { workspaceCounts, workspaceNames, workspaces, workspaceTags } from './workspaces.projection.js';

@@ -1,6 +1,6 @@
 import { sql } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
-import type { NamesOfOrganization } from './kept-names.js';
+import type { NamesOfOrganization } from './names-in-memory.service.js';
 import { SortedNames } from './sorted-names.js';
 
 /** The names of a larger organization would take most of the memory, and each search would read all of them. */

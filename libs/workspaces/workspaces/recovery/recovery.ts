@@ -1,9 +1,10 @@
-import { checkName, conflict, notFound, type HandlersByType, type Message } from '#platform/kernel';
+import { checkName, conflict, notFound, type HandlersByType, type Message, type WorkspaceEnd } from '#platform/kernel';
 import { decideForcedEnd } from '../lock/lock.js';
 import { NAME_RULE } from '../settings/settings.js';
-import { decideUnbinding, type FixedTagKey } from '../tags/tags.js';
-import type { ActiveWorkspace, WorkspaceState } from '../workspaces/workspace-state.js';
-import type { WorkspaceEvent } from '../workspaces/workspace.js';
+import type { WorkspaceUpdated } from '../settings/workspace-settings.js';
+import { decideUnbinding, type FixedTagKey, type TagEvent } from '../tags/tags.js';
+import type { StateEvent } from '../workspaces/state-head.js';
+import type { ActiveWorkspace, WorkspaceSshKeyEvent, WorkspaceState } from '../workspaces/workspace-state.js';
 
 /**
  * The recovery of a deleted workspace, and its purge, after which nothing can be recovered.
@@ -30,6 +31,9 @@ export type RecoveryCommand =
     >
   | Message<'PurgeWorkspace', { expired: boolean }>;
 
+/** Events of a recovery or a purge: besides their own, those that remove what no longer exists. */
+type RecoveryOutcome = RecoveryEvent | WorkspaceEnd | WorkspaceUpdated | WorkspaceSshKeyEvent | TagEvent | StateEvent;
+
 const requireDeleted = (state: WorkspaceState): ActiveWorkspace => {
   if (state.status === 'active') throw conflict('The workspace is not deleted');
   if (state.status === 'absent' || !state.last) throw notFound();
@@ -37,16 +41,16 @@ const requireDeleted = (state: WorkspaceState): ActiveWorkspace => {
 };
 
 /** Returns the events that make the workspace follow its project, because its own pool is gone. */
-const leavePool = ({ settings: { agentPoolId, settingOverwrites } }: ActiveWorkspace): readonly WorkspaceEvent[] => {
+const leavePool = ({ settings: { agentPoolId, settingOverwrites } }: ActiveWorkspace): readonly WorkspaceUpdated[] => {
   if (agentPoolId === null) return [];
   const followed = { ...settingOverwrites, executionMode: false, agentPool: false };
   return [{ type: 'WorkspaceUpdated', data: { changes: { agentPoolId: null, settingOverwrites: followed } } }];
 };
 
-const leaveSshKey = ({ sshKey }: ActiveWorkspace): readonly WorkspaceEvent[] =>
+const leaveSshKey = ({ sshKey }: ActiveWorkspace): readonly WorkspaceSshKeyEvent[] =>
   sshKey === null ? [] : [{ type: 'WorkspaceSshKeyUnassigned', data: { key: sshKey } }];
 
-export const recoveryDecisions: HandlersByType<RecoveryCommand, [state: WorkspaceState], readonly WorkspaceEvent[]> = {
+export const recoveryDecisions: HandlersByType<RecoveryCommand, [state: WorkspaceState], readonly RecoveryOutcome[]> = {
   RecoverWorkspace: ({ name, project, isPoolUsable, hasSshKey, fixed }, state) => {
     const last = requireDeleted(state);
     if (name !== undefined && name !== last.name) checkName(name, NAME_RULE);

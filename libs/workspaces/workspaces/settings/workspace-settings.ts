@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EXECUTION_MODES } from '#platform/kernel';
+import { EXECUTION_MODES, type Message } from '#platform/kernel';
 import { defineAttributes, flag, nullableText, storedAttribute, type AttributeValues } from '#api/json-api/rules';
 
 const nullableString = { schema: z.string().nullable(), initial: null };
@@ -64,6 +64,8 @@ export const WORKSPACE_SETTINGS = defineAttributes(settings);
 export type WorkspaceSettings = AttributeValues<typeof settings>;
 
 export type WorkspaceChanges = Partial<WorkspaceSettings & { readonly name: string }>;
+
+export type WorkspaceUpdated = Message<'WorkspaceUpdated', { changes: WorkspaceChanges }>;
 
 export type VcsRepoInput = Partial<VcsRepo>;
 export type OverwritesInput = Partial<WorkspaceSettings['settingOverwrites']>;

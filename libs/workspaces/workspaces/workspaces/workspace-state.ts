@@ -1,6 +1,9 @@
 import type { ActingPrincipal } from '#api/access/rules';
-import type { Tag, Timestamp } from '#platform/kernel';
+import type { Message, Tag, Timestamp } from '#platform/kernel';
 import type { WorkspaceSettings } from '../settings/workspace-settings.js';
+
+export type WorkspaceSshKeyEvent =
+  Message<'WorkspaceSshKeyAssigned', { key: string }> | Message<'WorkspaceSshKeyUnassigned', { key: string }>;
 
 /**
  * The state that the deciders of a workspace share. Their rules are in workspace.ts, lock.ts, state-head.ts, tags.ts

@@ -34,9 +34,10 @@ import {
   type SettingsInput,
   type WorkspaceChanges,
   type WorkspaceSettings,
+  type WorkspaceUpdated,
 } from '../settings/workspace-settings.js';
 import { stateDecisions, stateEvolutions, type StateCommand, type StateEvent } from './state-head.js';
-import { NO_STATE, type ActiveWorkspace, type WorkspaceState } from './workspace-state.js';
+import { NO_STATE, type ActiveWorkspace, type WorkspaceSshKeyEvent, type WorkspaceState } from './workspace-state.js';
 import {
   decideBindings,
   checkMovedTags,
@@ -60,12 +61,11 @@ import {
  */
 export type WorkspaceEvent =
   | Message<'WorkspaceCreated', { project: string; name: string; settings: WorkspaceSettings; tags: readonly Tag[] }>
-  | Message<'WorkspaceUpdated', { changes: WorkspaceChanges }>
+  | WorkspaceUpdated
   | Message<'WorkspaceMoved', { from: string; to: string }>
   | WorkspaceEnd
   | RecoveryEvent
-  | Message<'WorkspaceSshKeyAssigned', { key: string }>
-  | Message<'WorkspaceSshKeyUnassigned', { key: string }>
+  | WorkspaceSshKeyEvent
   | LockEvent
   | TagEvent
   | StateEvent

@@ -52,7 +52,7 @@ const keepNames = async (): Promise<void> => {
   await waitForCondition(async () => (await countNames()) > 0);
 };
 
-describe('responses that are made of kept workspaces', () => {
+describe('responses that are made of workspaces in memory', () => {
   it('are the same bytes as those of a gateway without memory, for random writes, callers, pages and searches', async () => {
     const { defaultProject } = await makeOrganization(second, 'acme');
     const project = await makeProject(second, 'acme', 'granted');
@@ -125,8 +125,8 @@ describe('responses that are made of kept workspaces', () => {
         if (step % 3 === 0) await write();
         const path = choosePath();
         const caller = randomInt(3);
-        const [kept, read] = [clientsOf(first)[caller], clientsOf(plain)[caller]] as [ApiTestClient, ApiTestClient];
-        const [{ status, text }, expected] = [await kept.get(path), await read.get(path)];
+        const [cached, read] = [clientsOf(first)[caller], clientsOf(plain)[caller]] as [ApiTestClient, ApiTestClient];
+        const [{ status, text }, expected] = [await cached.get(path), await read.get(path)];
         expect([step, path, caller, status, text]).toEqual([
           step,
           path,

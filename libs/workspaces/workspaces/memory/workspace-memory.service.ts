@@ -1,14 +1,15 @@
+import { Inject, Injectable, Optional, type OnModuleInit } from '@nestjs/common';
 import type { LogChange } from '#storage/event-store';
 import type { Sql } from '#platform/kernel';
-import type { Database } from '#platform/postgres';
+import { Database } from '#platform/postgres';
 import { can, type DocumentKind, type Identity } from '#api/access';
-import type {
+import {
   DocumentMemory,
-  KeptResources,
-  PlannedRead,
-  MemoryRequest,
-  ResourceKeys,
-  LoadedRow,
+  type ResourcesInMemory,
+  type PlannedRead,
+  type MemoryRequest,
+  type ResourceKeys,
+  type LoadedRow,
 } from '#api/document-cache';
 import { parsePage, parseSort, renderPage, type PageRequest, type QueryParameters } from '#api/json-api';
 import { WORKSPACE_LIST_DOCUMENT } from '../lists/workspace-lists.queries.js';
@@ -17,11 +18,11 @@ import {
   WORKSPACE_DOCUMENT,
   type SharedWorkspaceRow,
 } from '../workspaces/workspaces.queries.js';
-import { KeptNames, type OrganizationNames } from './kept-names.js';
-import { KeptWorkspaces, type KeptWorkspace } from './kept-workspaces.js';
+import { NamesInMemory, type OrganizationNames } from './names-in-memory.service.js';
+import { WorkspacesInMemory, type WorkspaceInMemory } from './workspaces-in-memory.service.js';
 import type { NamePage } from './sorted-names.js';
 import { readWorkspaceNames } from './workspace-names.queries.js';
-import { renderCompact } from './workspace-shape.js';
+import { renderCompact } from './workspace-shape.document.js';
 
 const SHARE_OF_NAMES = 0.2;
 
@@ -61,14 +62,19 @@ const canReadAll = (identity: Identity, organization: string): boolean =>
 type Missing = { readonly ids: readonly string[] };
 
 /** Workspaces and their names in memory, and the responses that are made of them (ADR 109). */
-export class WorkspaceMemory implements KeptResources {
-  private readonly workspaces: KeptWorkspaces;
-  private readonly names: KeptNames;
+class WorkspaceMemory implements ResourcesInMemory {
+  private readonly workspaces: WorkspacesInMemory;
+  private readonly names: NamesInMemory;
 
   constructor({ resourceBytes, dependencies, clock, editResource }: DocumentMemory, database: Database) {
     const nameBytes = Math.floor(resourceBytes * SHARE_OF_NAMES);
-    this.workspaces = new KeptWorkspaces({ maxBytes: resourceBytes - nameBytes, dependencies, clock, editResource });
-    this.names = new KeptNames({
+    this.workspaces = new WorkspacesInMemory({
+      maxBytes: resourceBytes - nameBytes,
+      dependencies,
+      clock,
+      editResource,
+    });
+    this.names = new NamesInMemory({
       maxBytes: nameBytes,
       dependencies,
       clock,
@@ -133,15 +139,15 @@ export class WorkspaceMemory implements KeptResources {
     query: QueryParameters,
   ): PlannedRead | null {
     const list = parseListRequest(query);
-    const kept = list && this.names.find(organizationName);
-    if (!kept || !canReadAll(identity, kept.organization)) return null;
+    const names = list && this.names.find(organizationName);
+    if (!names || !canReadAll(identity, names.organization)) return null;
     const missing = ({ ids }: Missing): readonly string[] => ids.filter((id) => !this.workspaces.find(id));
     return {
-      scope: { organization: kept.organization, workspace: null },
-      listMissing: () => ({ ids: [...new Set([...kept.changed, ...missing(selectPage(kept, list))])], names: [] }),
+      scope: { organization: names.organization, workspace: null },
+      listMissing: () => ({ ids: [...new Set([...names.changed, ...missing(selectPage(names, list))])], names: [] }),
       render: () => {
-        if (!kept.isCurrent || kept.changed.size > 0) return null;
-        const { ids, total } = selectPage(kept, list);
+        if (!names.isCurrent || names.changed.size > 0) return null;
+        const { ids, total } = selectPage(names, list);
         const resources = ids.map((id) => renderText(this.workspaces.find(id), identity));
         if (resources.includes(null)) return null;
         // What follows the resources is the same as on an empty page.
@@ -159,10 +165,23 @@ const selectPage = (
   { page: { number, size }, fragment, descending }: NameListRequest,
 ): NamePage => names.select({ fragment, descending, offset: (number - 1) * size, limit: size });
 
-const renderText = (kept: KeptWorkspace | null, identity: Identity): string | null =>
-  kept && renderCompact(kept, identity);
+const renderText = (workspace: WorkspaceInMemory | null, identity: Identity): string | null =>
+  workspace && renderCompact(workspace, identity);
 
-const renderOne = (kept: KeptWorkspace | null, identity: Identity): Buffer | null => {
-  const text = renderText(kept, identity);
+const renderOne = (workspace: WorkspaceInMemory | null, identity: Identity): Buffer | null => {
+  const text = renderText(workspace, identity);
   return text === null ? null : Buffer.from(`{"data":${text}}`);
 };
+
+/** Provides workspaces to the memory of the gateway, if it has one. */
+@Injectable()
+export class WorkspaceMemoryProvider implements OnModuleInit {
+  constructor(
+    @Optional() @Inject(DocumentMemory) private readonly memory: DocumentMemory | undefined,
+    private readonly database: Database,
+  ) {}
+
+  onModuleInit(): void {
+    this.memory?.provideResources(new WorkspaceMemory(this.memory, this.database));
+  }
+}

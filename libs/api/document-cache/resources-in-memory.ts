@@ -39,7 +39,7 @@ export type PlannedRead = {
 };
 
 /** Resources in memory. Responses to all callers are made of them. */
-export type KeptResources = ResourceReader & {
+export type ResourcesInMemory = ResourceReader & {
   /** Returns null if the handler must respond. */
   plan(kind: DocumentKind, identity: Identity, request: MemoryRequest): PlannedRead | null;
 };

@@ -4,9 +4,9 @@ import type { Clock } from '#platform/kernel';
 import { cacheMetrics, getChangedWorkspace, type DocumentDependencies } from '#api/document-cache';
 import type { Resource } from '#api/json-api';
 import { WORKSPACE_DOCUMENT, type SharedWorkspaceRow } from '../workspaces/workspaces.queries.js';
-import { compactWorkspace, type CompactWorkspace, type WorkspaceShape } from './workspace-shape.js';
+import { compactWorkspace, type CompactWorkspace, type WorkspaceShape } from './workspace-shape.document.js';
 
-export type KeptWorkspace = CompactWorkspace & {
+export type WorkspaceInMemory = CompactWorkspace & {
   readonly id: string;
   readonly organization: string;
   readonly organizationName: string;
@@ -17,7 +17,7 @@ export type KeptWorkspace = CompactWorkspace & {
   readonly generation: number;
 };
 
-type KeptWorkspacesOptions = {
+type WorkspacesInMemoryOptions = {
   readonly maxBytes: number;
   readonly dependencies: DocumentDependencies;
   readonly clock: Clock;
@@ -46,14 +46,14 @@ const MAX_GENERATIONS = 10_000;
  * Workspaces in memory, with a limit of bytes; the least recently used are dropped first. Each change drops the
  * workspaces that it can have changed.
  */
-export class KeptWorkspaces {
-  private readonly byId: LRUCache<string, KeptWorkspace>;
-  private readonly byName = new Map<string, KeptWorkspace>();
+export class WorkspacesInMemory {
+  private readonly byId: LRUCache<string, WorkspaceInMemory>;
+  private readonly byName = new Map<string, WorkspaceInMemory>();
   private readonly shapes = new Map<string, { readonly shape: WorkspaceShape; workspaces: number }>();
   /** Dropping thousands of workspaces one by one would take milliseconds, so they become outdated. */
   private readonly generations = new Map<string, number>();
 
-  constructor(private readonly options: KeptWorkspacesOptions) {
+  constructor(private readonly options: WorkspacesInMemoryOptions) {
     this.byId = new LRUCache({
       maxSize: options.maxBytes,
       sizeCalculation: ({ bytes }) => bytes,
@@ -61,16 +61,16 @@ export class KeptWorkspaces {
     });
   }
 
-  find(id: string): KeptWorkspace | null {
-    const kept = this.byId.get(id);
-    if (!kept || this.isCurrent(kept)) return kept ?? null;
+  find(id: string): WorkspaceInMemory | null {
+    const entry = this.byId.get(id);
+    if (!entry || this.isCurrent(entry)) return entry ?? null;
     this.byId.delete(id);
     return null;
   }
 
-  findByName(organization: string, name: string): KeptWorkspace | null {
-    const kept = this.byName.get(toNameKey(organization, name));
-    return kept ? this.find(kept.id) : null;
+  findByName(organization: string, name: string): WorkspaceInMemory | null {
+    const entry = this.byName.get(toNameKey(organization, name));
+    return entry ? this.find(entry.id) : null;
   }
 
   keep(row: SharedWorkspaceRow): void {
@@ -79,7 +79,7 @@ export class KeptWorkspaces {
     const shared = this.shapes.get(shape.key);
     const bytes = WORKSPACE_BYTES + sizeOf(values) + (shared ? 0 : SHAPE_BYTES * sizeOf(shape.key));
     this.byId.delete(id);
-    const kept: KeptWorkspace = {
+    const entry: WorkspaceInMemory = {
       shape: shared?.shape ?? shape,
       values,
       id,
@@ -92,10 +92,10 @@ export class KeptWorkspaces {
     };
     if (shared) shared.workspaces += 1;
     else this.shapes.set(shape.key, { shape, workspaces: 1 });
-    this.byName.set(toNameKey(organizationName, name), kept);
-    this.byId.set(id, kept);
+    this.byName.set(toNameKey(organizationName, name), entry);
+    this.byId.set(id, entry);
     // A workspace that exceeds the whole memory is not kept.
-    if (!this.byId.has(id)) this.forget(kept);
+    if (!this.byId.has(id)) this.forget(entry);
     this.report();
   }
 
@@ -119,7 +119,7 @@ export class KeptWorkspaces {
     else this.generations.set(organization, (this.generations.get(organization) ?? 0) + 1);
   }
 
-  private forget(workspace: KeptWorkspace): void {
+  private forget(workspace: WorkspaceInMemory): void {
     const { shape, organizationName, name } = workspace;
     const key = toNameKey(organizationName, name);
     if (this.byName.get(key) === workspace) this.byName.delete(key);
@@ -129,7 +129,7 @@ export class KeptWorkspaces {
     if (shared.workspaces === 0) this.shapes.delete(shape.key);
   }
 
-  private isCurrent({ organization, generation, keptAt }: KeptWorkspace): boolean {
+  private isCurrent({ organization, generation, keptAt }: WorkspaceInMemory): boolean {
     return generation === (this.generations.get(organization) ?? 0) && Math.abs(this.now() - keptAt) <= MAX_AGE_MS;
   }
 

@@ -7,8 +7,8 @@ import { FixedClock } from '../../../../test/support/clocks.js';
 import { DEFAULT_SETTINGS } from '../settings/settings.js';
 import { WORKSPACE_DOCUMENT, type SharedWorkspaceRow } from '../workspaces/workspaces.queries.js';
 import { renderWorkspace } from '../workspaces/workspaces.document.js';
-import { KeptWorkspaces } from './kept-workspaces.js';
-import { renderCompact } from './workspace-shape.js';
+import { WorkspacesInMemory } from './workspaces-in-memory.service.js';
+import { renderCompact } from './workspace-shape.document.js';
 
 const MIB = 1_024 * 1_024;
 const TIME = '2026-01-01T00:00:00.000Z';
@@ -66,33 +66,33 @@ const change = (type: string, stream: string, organization: string | null = 'org
 
 let clock: FixedClock;
 
-const create = (maxBytes: number): KeptWorkspaces =>
-  new KeptWorkspaces({
+const create = (maxBytes: number): WorkspacesInMemory =>
+  new WorkspacesInMemory({
     maxBytes,
     dependencies: new DocumentDependencies([projection]),
     clock,
     editResource: (resource) => resource,
   });
 
-let kept: KeptWorkspaces;
+let workspaces: WorkspacesInMemory;
 
 beforeEach(() => {
   clock = new FixedClock();
-  kept = create(MIB);
+  workspaces = create(MIB);
 });
 
-describe('KeptWorkspaces', () => {
+describe('WorkspacesInMemory', () => {
   it('keeps ten thousand workspaces in the part of 16 MiB that is for them', () => {
-    kept = create(Math.floor(16 * MIB * 0.75 * 0.8));
-    for (let n = 0; n < 10_000; n += 1) kept.keep(rowOf(n));
-    expect(Array.from({ length: 10_000 }, (_, n) => kept.find(rowOf(n).id)).filter(Boolean)).toHaveLength(10_000);
+    workspaces = create(Math.floor(16 * MIB * 0.75 * 0.8));
+    for (let n = 0; n < 10_000; n += 1) workspaces.keep(rowOf(n));
+    expect(Array.from({ length: 10_000 }, (_, n) => workspaces.find(rowOf(n).id)).filter(Boolean)).toHaveLength(10_000);
   });
 
   it('drops the least recently used workspaces beyond its memory, also from the names', () => {
-    kept = create(20_000);
-    for (let n = 0; n < 100; n += 1) kept.keep(rowOf(n));
-    expect([kept.find(rowOf(0).id), kept.findByName('acme', rowOf(0).name)]).toEqual([null, null]);
-    expect(kept.findByName('acme', rowOf(99).name)?.id).toBe(rowOf(99).id);
+    workspaces = create(20_000);
+    for (let n = 0; n < 100; n += 1) workspaces.keep(rowOf(n));
+    expect([workspaces.find(rowOf(0).id), workspaces.findByName('acme', rowOf(0).name)]).toEqual([null, null]);
+    expect(workspaces.findByName('acme', rowOf(99).name)?.id).toBe(rowOf(99).id);
   });
 
   it.each([
@@ -104,10 +104,10 @@ describe('KeptWorkspaces', () => {
     ],
   ] as const)('renders a workspace %s as the handler does', (_, other) => {
     const row = rowOf(1, other as Partial<SharedWorkspaceRow>);
-    kept.keep(rowOf(2));
-    kept.keep(row);
-    const found = kept.find(row.id);
-    expect(found && renderCompact(found, ADMIN)).toBe(JSON.stringify(renderWorkspace({ ...row, grants: [] }, ADMIN)));
+    workspaces.keep(rowOf(2));
+    workspaces.keep(row);
+    const entry = workspaces.find(row.id);
+    expect(entry && renderCompact(entry, ADMIN)).toBe(JSON.stringify(renderWorkspace({ ...row, grants: [] }, ADMIN)));
   });
 
   it.each([
@@ -117,16 +117,16 @@ describe('KeptWorkspaces', () => {
     ['of another kind', change('TeamCreated', 'team-1'), [true, true, true]],
   ] as const)('drops workspaces at an event: %s', (_, event, remaining) => {
     const rows = [rowOf(1), rowOf(2), rowOf(3, { organization: 'org-2', organizationName: 'other' })];
-    for (const row of rows) kept.keep(row);
-    kept.onChanges([event]);
-    expect(rows.map(({ id }) => kept.find(id) !== null)).toEqual(remaining);
-    for (const row of rows) kept.keep(row);
-    expect(rows.every(({ id }) => kept.find(id) !== null)).toBe(true);
+    for (const row of rows) workspaces.keep(row);
+    workspaces.onChanges([event]);
+    expect(rows.map(({ id }) => workspaces.find(id) !== null)).toEqual(remaining);
+    for (const row of rows) workspaces.keep(row);
+    expect(rows.every(({ id }) => workspaces.find(id) !== null)).toBe(true);
   });
 
   it('drops a workspace after ten minutes', () => {
-    kept.keep(rowOf(1));
+    workspaces.keep(rowOf(1));
     clock.pass({ minutes: 11 });
-    expect(kept.find(rowOf(1).id)).toBeNull();
+    expect(workspaces.find(rowOf(1).id)).toBeNull();
   });
 });

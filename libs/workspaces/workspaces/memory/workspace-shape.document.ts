@@ -89,8 +89,8 @@ const describeCallersAccess = ({ example, grantsOfTeams }: WorkspaceShape, ident
 };
 
 const findAccess = (shape: WorkspaceShape, identity: Identity): AccessTexts | null => {
-  const known = shape.access.get(identity);
-  if (known !== undefined) return known;
+  const cached = shape.access.get(identity);
+  if (cached !== undefined) return cached;
   const access = describeCallersAccess(shape, identity);
   shape.access.set(identity, access);
   return access;

@@ -53,7 +53,7 @@ const MAX_COUNTED = 1_000;
 /** Bounds the age, because operators can change views without an event. */
 const MAX_AGE_MS = 600_000;
 
-type KeptNamesOptions = {
+type NamesInMemoryOptions = {
   readonly maxBytes: number;
   readonly dependencies: DocumentDependencies;
   readonly clock: Clock;
@@ -70,25 +70,25 @@ type PendingNames = { readonly changed: Set<string>; isCurrent: boolean };
  * The names of the workspaces of organizations whose lists are read often, with a limit of bytes. A change of one workspace
  * makes its name unknown until its row is read. Any other change drops the names.
  */
-export class KeptNames {
+export class NamesInMemory {
   private readonly byName: LRUCache<string, OrganizationNames>;
   private readonly byId = new Map<string, OrganizationNames>();
   private readonly lists = new LRUCache<string, number>({ max: MAX_COUNTED });
   private readonly pending = new Map<string, PendingNames>();
 
-  constructor(private readonly options: KeptNamesOptions) {
+  constructor(private readonly options: NamesInMemoryOptions) {
     this.byName = new LRUCache({
       maxSize: options.maxBytes,
       sizeCalculation: ({ names }) => Math.max(1, names.bytes),
-      dispose: (kept) => this.forget(kept),
+      dispose: (entry) => this.forget(entry),
     });
   }
 
   /** Returns the names of the organization; null if they are not in memory. If its lists are frequent, they are read. */
   find(organizationName: string): OrganizationNames | null {
-    const kept = this.byName.get(organizationName);
-    if (kept && Math.abs(this.now() - kept.keptAt) <= MAX_AGE_MS) return kept;
-    if (kept) this.byName.delete(organizationName);
+    const entry = this.byName.get(organizationName);
+    if (entry && Math.abs(this.now() - entry.keptAt) <= MAX_AGE_MS) return entry;
+    if (entry) this.byName.delete(organizationName);
     else this.countList(organizationName);
     return null;
   }
@@ -102,16 +102,16 @@ export class KeptNames {
 
   /** Receives the workspaces with these ids. Those without a row do not exist. */
   onRead(ids: readonly string[], rows: ReadonlyMap<string, SharedWorkspaceRow>): void {
-    for (const kept of this.byId.values()) {
-      const changed = ids.filter((id) => kept.changed.delete(id));
+    for (const entry of this.byId.values()) {
+      const changed = ids.filter((id) => entry.changed.delete(id));
       if (changed.length === 0) continue;
       for (const id of changed) {
         const row = rows.get(id);
-        if (row?.organization !== kept.organization) kept.names.delete(id);
-        else if (!kept.names.set(id, row.name)) kept.isCurrent = false;
+        if (row?.organization !== entry.organization) entry.names.delete(id);
+        else if (!entry.names.set(id, row.name)) entry.isCurrent = false;
       }
-      if (kept.isCurrent) this.byName.set(kept.organizationName, kept);
-      else this.byName.delete(kept.organizationName);
+      if (entry.isCurrent) this.byName.set(entry.organizationName, entry);
+      else this.byName.delete(entry.organizationName);
     }
   }
 
@@ -133,12 +133,12 @@ export class KeptNames {
 
   /** Never rejects: without the names, Postgres answers the lists. */
   private async read(organizationName: string, pending: PendingNames): Promise<void> {
-    const found = await this.options.read(organizationName).catch(() => null);
-    if (!found || !pending.isCurrent) return;
+    const names = await this.options.read(organizationName).catch(() => null);
+    if (!names || !pending.isCurrent) return;
     const { changed } = pending;
-    const kept = { ...found, organizationName, changed, isCurrent: true, keptAt: this.now() };
-    this.byName.set(organizationName, kept);
-    if (this.byName.has(organizationName)) this.byId.set(found.organization, kept);
+    const entry = { ...names, organizationName, changed, isCurrent: true, keptAt: this.now() };
+    this.byName.set(organizationName, entry);
+    if (this.byName.has(organizationName)) this.byId.set(names.organization, entry);
     this.report();
   }
 
@@ -149,25 +149,25 @@ export class KeptNames {
   private markChanged(change: LogChange): void {
     const workspace = getChangedWorkspace(change);
     if (workspace === null) return this.drop(change.organization);
-    const kept = change.organization === null ? null : this.byId.get(change.organization);
-    for (const names of [...(kept ? [kept] : []), ...this.pending.values()]) {
+    const entry = change.organization === null ? null : this.byId.get(change.organization);
+    for (const names of [...(entry ? [entry] : []), ...this.pending.values()]) {
       names.changed.add(workspace);
       if (names.changed.size > MAX_CHANGED) names.isCurrent = false;
     }
-    if (kept && !kept.isCurrent) this.byName.delete(kept.organizationName);
+    if (entry && !entry.isCurrent) this.byName.delete(entry.organizationName);
   }
 
   /** Drops the names of an organization, and all that are being read; without an organization, those of all. */
   private drop(organization: string | null): void {
     for (const pending of this.pending.values()) pending.isCurrent = false;
     if (organization === null) return this.clear();
-    const kept = this.byId.get(organization);
-    if (kept) this.byName.delete(kept.organizationName);
+    const entry = this.byId.get(organization);
+    if (entry) this.byName.delete(entry.organizationName);
   }
 
-  private forget(kept: OrganizationNames): void {
-    kept.isCurrent = false;
-    if (this.byId.get(kept.organization) === kept) this.byId.delete(kept.organization);
+  private forget(entry: OrganizationNames): void {
+    entry.isCurrent = false;
+    if (this.byId.get(entry.organization) === entry) this.byId.delete(entry.organization);
     this.report();
   }
 
@@ -177,7 +177,7 @@ export class KeptNames {
 
   private report(): void {
     let names = 0;
-    for (const kept of this.byId.values()) names += kept.names.count;
+    for (const entry of this.byId.values()) names += entry.names.count;
     cacheMetrics.names.set(names);
   }
 }
