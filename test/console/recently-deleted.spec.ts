@@ -104,6 +104,7 @@ describe('deleted workspaces', () => {
     await page.context().close();
     const other = await open(member);
     await other.getByRole('heading', { name: 'Nothing was deleted lately' }).waitFor();
+    expect(await other.getByRole('table', { name: 'Recently deleted' }).count()).toBe(0);
     await other.context().close();
   });
 });

@@ -1,22 +1,21 @@
 import { Modal, type ModalProps } from '@mantine/core';
 import { useIsMutating, useQueryClient } from '@tanstack/react-query';
 import { isSignInDemanded } from '../api/session.js';
-import { createContext, use, useEffect, useRef, useState, type RefObject } from 'react';
+import { createContext, use, useCallback, useEffect, useRef, useState } from 'react';
 import { useFocusReturn } from './focus-return.js';
 import { promptToLeave, useUnsavedGuard, useUnsavedPrompt } from './unsaved.js';
 
-/** Whether a form in the dialog has something that is not saved. */
-const UnsavedContext = createContext<RefObject<boolean> | null>(null);
+/** Reports to the dialog whether a form in it has something that is not saved. */
+const UnsavedContext = createContext<((isUnsaved: boolean) => void) | null>(null);
 
 /** Asks before the dialog around a form closes, or another screen replaces it. The form's own buttons close it at once. */
 export const useDialogGuard = (isUnsaved: boolean): void => {
-  const unsaved = use(UnsavedContext);
+  const report = use(UnsavedContext);
   useUnsavedGuard(isUnsaved);
   useEffect(() => {
-    if (unsaved === null) return undefined;
-    unsaved.current = isUnsaved;
-    return () => void (unsaved.current = false);
-  }, [unsaved, isUnsaved]);
+    report?.(isUnsaved);
+    return () => report?.(false);
+  }, [report, isUnsaved]);
 };
 
 type DialogProps = Omit<ModalProps, 'opened'> & {
@@ -29,6 +28,7 @@ export const Dialog = ({ isLocked = false, onClose, children, ...props }: Dialog
   useFocusReturn();
   const queries = useQueryClient();
   const unsaved = useRef(false);
+  const report = useCallback((isUnsaved: boolean) => void (unsaved.current = isUnsaved), []);
   const isChanging = useIsMutating() > 0;
   // A prompt above this dialog gets the Escape key first.
   const [hasOlderPrompt] = useState(useUnsavedPrompt() !== null);
@@ -49,7 +49,7 @@ export const Dialog = ({ isLocked = false, onClose, children, ...props }: Dialog
       onClose={close}
       {...props}
     >
-      <UnsavedContext value={unsaved}>{children}</UnsavedContext>
+      <UnsavedContext value={report}>{children}</UnsavedContext>
     </Modal>
   );
 };

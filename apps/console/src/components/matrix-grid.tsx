@@ -10,6 +10,7 @@ import {
   type ReactNode,
   type RefObject,
 } from 'react';
+import { useColumnWidth } from './column-width.js';
 import { moveInGrid, type GridPosition } from './grid-keys.js';
 import classes from './matrix-grid.module.css';
 
@@ -55,22 +56,6 @@ const COLUMNS_OVERSCAN = 3;
 const findPosition = (event: KeyboardEvent | MouseEvent): GridPosition | null => {
   const cell = (event.target as Element).closest<HTMLElement>('[data-row]');
   return cell === null ? null : { row: Number(cell.dataset['row']), column: Number(cell.dataset['column']) };
-};
-
-/** Returns the width of the columns: all the space that the grid has, and at least `least`. */
-const useColumnWidth = (
-  scroller: RefObject<HTMLDivElement | null>,
-  { count, least, headerWidth }: { readonly count: number; readonly least: number; readonly headerWidth: number },
-): number => {
-  const [available, setAvailable] = useState(0);
-  useLayoutEffect(() => {
-    const { current } = scroller;
-    if (!current) return undefined;
-    const observer = new ResizeObserver(() => setAvailable(current.clientWidth));
-    observer.observe(current);
-    return () => observer.disconnect();
-  }, [scroller]);
-  return Math.max(least, Math.floor((available - headerWidth) / Math.max(count, 1)));
 };
 
 type MatrixSizes = {

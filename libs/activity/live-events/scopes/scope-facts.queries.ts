@@ -34,7 +34,8 @@ const collectIds = (changes: readonly Change[]): ScopeIds => {
   for (const { scope } of changes) {
     if (scope.in === 'workspace') {
       workspaces.add(scope.workspace);
-      for (const project of [scope.lastProject, scope.leftProject]) if (project !== null) projects.add(project);
+      const former = [scope.lastProject, scope.leftProject].filter((project) => project !== null);
+      for (const project of former) projects.add(project);
     } else if (scope.in === 'project') projects.add(scope.project);
     else if (scope.in === 'team' || scope.in === 'team-tokens') teams.add(scope.team);
     else if (scope.in === 'team-access') {

@@ -56,13 +56,26 @@ const Log = ({ title, phase }: Pick<PhaseCardProps, 'title' | 'phase'>) => {
   );
 };
 
+const ErroredState = ({ phase }: Pick<PhaseCardProps, 'phase'>) => {
+  const href = 'errored-state' in phase.links ? phase.links['errored-state'] : undefined;
+  return (
+    href && (
+      <Text size="sm">
+        The workspace did not accept the last state of this apply.{' '}
+        <Anchor href={href} download inherit>
+          Download the state
+        </Anchor>
+      </Text>
+    )
+  );
+};
+
 /** One phase of a run: how far it is, who executes it, its log, and what it changes. */
 export const PhaseCard = ({ organization, run, title, phase, times }: PhaseCardProps) => {
   const { status, 'status-timestamps': own, 'execution-details': execution } = phase.attributes;
   const duration = measurePhase(times, title === 'Plan' ? 'plan' : 'apply', useNow());
   const counts = countResources(phase);
   const started = own['started-at'];
-  const erroredState = 'errored-state' in phase.links ? phase.links['errored-state'] : undefined;
   return (
     <Card
       title={title}
@@ -87,14 +100,7 @@ export const PhaseCard = ({ organization, run, title, phase, times }: PhaseCardP
       {title === 'Plan' && status === 'finished' && <PlanTree organization={organization} run={run} />}
       {/* A plan that is queued again begins a new log. */}
       {started !== undefined && <Log key={started} title={title} phase={phase} />}
-      {erroredState && (
-        <Text size="sm">
-          The workspace did not accept the last state of this apply.{' '}
-          <Anchor href={erroredState} download inherit>
-            Download the state
-          </Anchor>
-        </Text>
-      )}
+      <ErroredState phase={phase} />
     </Card>
   );
 };
