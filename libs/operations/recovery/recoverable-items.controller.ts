@@ -120,8 +120,8 @@ export class RecoverableItemsController {
   @Post('recoverable-items/:id/actions/recover')
   @HttpCode(200)
   async recover(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
-    const kind = getKind(id);
     const name = parseBody(recoverBody, body).data?.attributes?.name;
+    const kind = getKind(id);
     const recovered = await this.bus.execute(new ChangeWorkspace('RecoverWorkspace', { id, name, actor }));
     return renderDocument(renderRecovered(kind, id, recovered));
   }
