@@ -146,7 +146,7 @@ const importArchive = async (archive: BackupArchive, approve: (plan: ImportPlan)
 
 const checkArchive = async (archive: BackupArchive): Promise<void> => {
   const prepared = await readOrganizationManifest(archive);
-  if (prepared) await checkOrganizationExport(archive, prepared, eventRegistry);
+  if (prepared) await checkOrganizationExport(archive, prepared, moduleDefinitions);
 };
 
 const approveAll = (): Promise<void> => Promise.resolve();
@@ -309,6 +309,23 @@ const VISIBLE: readonly Attack[] = [
         rows: table.rows.map((row) => ({ ...row, id: foreign.variable })),
       })),
     }),
+  ],
+  [
+    'output of a run of another organization',
+    /the row "ws-\w+" of runs.log_chunks belongs to nothing in the export/,
+    ({ rows }) => {
+      const own = rows.find(({ table }) => table === 'vault.secrets')?.rows[0] ?? {};
+      const workspace = sample('WorkspaceCreated').stream;
+      const chunk = {
+        id: 'plan-9999999999999999/0',
+        phase: 'plan-9999999999999999',
+        start: 0,
+        run: workspace,
+        workspace,
+      };
+      const row = { ...chunk, organization: own['organization'] };
+      return { rows: [...rows, { table: 'runs.log_chunks', columns: Object.keys(row), rows: [row] }] };
+    },
   ],
   [
     'a secret of another organization',

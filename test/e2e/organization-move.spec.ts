@@ -8,7 +8,8 @@ import { createLogStartsJob } from '#activity/audit-trail';
 import { createTrailCheckpointJob } from '#activity/audit-trail-log';
 import { RandomIds } from '#platform/host';
 import { FolderBlobs, type BlobStore } from '#storage/blob-store';
-import { FollowerRunner, listViews } from '#storage/event-store';
+import { Envelope } from '#platform/encryption';
+import { FollowerRunner, listViews, type EncryptedColumn } from '#storage/event-store';
 import { sql, type RecordedEvent } from '#platform/kernel';
 import { createPublisherFollower, type KafkaPublisher } from '#storage/message-log';
 import {
@@ -21,7 +22,7 @@ import {
 } from '#operations/organization-moves';
 import { Vault } from '#storage/vault';
 import { countAllKeyUses } from '../../apps/cadastre/src/key-uses.js';
-import { ENCRYPTED_FILES, eventRegistry, moduleDefinitions } from '../../apps/modules.js';
+import { ENCRYPTED_FILES, moduleDefinitions } from '../../apps/modules.js';
 import { readLines } from '../../libs/activity/audit-trail/spec.js';
 import { listFiles, readContent } from '../../libs/storage/blob-store/spec.js';
 import { makeNotificationConfiguration } from '../support/notification-receiver.js';
@@ -87,6 +88,17 @@ const fillWorkspace = async (): Promise<void> => {
   await bindTags(source, `workspaces/${workspace}`, { env: 'prod', owner: 'platform' });
 };
 
+/** Stores output of a plan, as its executor sends it. */
+const addLogChunk = async (run: string, owner: string): Promise<void> => {
+  const phase = run.replace('run-', 'plan-');
+  const { purpose } = requireEncryptedColumn('runs.log_chunks');
+  const content = new Envelope(source.runtime.encryptionKeys, purpose).encrypt(`${phase}/0`, Buffer.from('output'));
+  await source.database.rows(sql`
+    insert into runs.log_chunks
+      (id, phase, start, length, number, is_json, ends_line, is_cut, run, workspace, organization, content)
+    values (${`${phase}/0`}, ${phase}, 0, 6, 0, false, false, false, ${run}, ${owner}, ${acme.id}, ${content})`);
+};
+
 /** Lets a pipeline get a token of the team. */
 const fillPipelines = async (): Promise<void> => {
   const provider = await startIdentityProvider();
@@ -95,6 +107,24 @@ const fillPipelines = async (): Promise<void> => {
   const token = await provider.signToken({ aud, sub: WORKLOAD_SUBJECT });
   expectStatus(await exchangeToken(source, identity, token), 200);
   await provider.close();
+};
+
+const ENCRYPTED_COLUMNS = moduleDefinitions.flatMap(({ encryptedColumns = [] }) => encryptedColumns);
+
+const requireEncryptedColumn = (table: string): EncryptedColumn => {
+  const column = ENCRYPTED_COLUMNS.find((one) => one.table === table);
+  if (!column) throw new Error(`no encrypted column of ${table}`);
+  return column;
+};
+
+/** Returns the readable values of the organization in these tables, by their ids. */
+const readEncrypted = async ({ database, runtime }: TestServer, table: string): Promise<readonly unknown[]> => {
+  const { id, column, purpose } = requireEncryptedColumn(table);
+  const envelope = new Envelope(runtime.encryptionKeys, purpose);
+  const rows = await database.rows<{ readonly id: string; readonly value: Buffer }>(sql`
+    select ${sql.raw(id)} as id, ${sql.raw(column)} as value from ${sql.raw(table)}
+     where organization = ${acme.id} order by 1`);
+  return rows.map((row) => [row.id, envelope.open(row.id, row.value)]);
 };
 
 const fillOrganization = async (): Promise<void> => {
@@ -110,7 +140,8 @@ const fillOrganization = async (): Promise<void> => {
   await fillPipelines();
   const other = await makeWorkspace(source, 'acme', 'other');
   configurationVersion = await makeConfigurationVersion(source, other);
-  await makeRun(source, other, { message: 'first' });
+  const run = await makeRun(source, other, { message: 'first' });
+  await addLogChunk(run, other);
   const signer = await makeSigner();
   expectStatus(await addKey(source, 'acme', signer), 201);
   await makeProvider(source, 'acme', 'cloud');
@@ -258,7 +289,7 @@ describe('an export', () => {
     const folder = await newFolder();
     const manifest = await repeatInterrupted((control) => exportTo(folder, 'acme', control), 4);
     const phases = new Set<string>();
-    await checkOrganizationExport((await openExport(folder)).archive, manifest, eventRegistry, {
+    await checkOrganizationExport((await openExport(folder)).archive, manifest, moduleDefinitions, {
       report: (phase) => void phases.add(phase),
     });
     expect([...phases]).toEqual(['parts checked', 'files checked', 'events checked']);
@@ -468,6 +499,11 @@ describe('an imported organization', () => {
   it('has its secrets and files, encrypted with the key of the site', async () => {
     const vault = new Vault(target.database, target.runtime.encryptionKeys);
     expect(await vault.open(sensitive)).toBe('hunter2');
+    for (const table of ['vault.secrets', 'runs.job_values', 'runs.log_chunks']) {
+      const values = await readEncrypted(target, table);
+      expect(values).not.toEqual([]);
+      expect(values).toEqual(await readEncrypted(source, table));
+    }
     const uses = await countAllKeyUses(target.runtime, () => undefined);
     expect(uses.filter(({ missing }) => missing > 0)).toEqual([]);
     const download = await target.get(`/api/v2/state-versions/${stateVersion}/download`);

@@ -54,7 +54,7 @@ import { RunLogLinks } from './runs/run-logs.links.js';
 import { LOGS_PURPOSE, RunLogs } from './logs/run-logs.service.js';
 import { RunLogsController } from './logs/run-logs.controller.js';
 import { RunFiles } from './run-files/run.files.js';
-import { runLogChunks } from './logs/log-chunks.projection.js';
+import { listChunkOwners, runLogChunks } from './logs/log-chunks.projection.js';
 import { runLeases } from './runs/run-leases.projection.js';
 import { SiteRunLimit } from './runs/run-leases.queries.js';
 import { RunRenderer } from './runs/runs.renderer.js';
@@ -96,8 +96,12 @@ export const runsDefinition: ModuleDefinition = {
       backup: 'rows',
       organizationExport: { without: 'a follower fills it from the events' },
     },
-    { table: 'runs.log_chunks', backup: 'rows', organizationExport: 'rows' },
-    { table: 'runs.job_values', backup: 'rows', organizationExport: 'rows' },
+    { table: 'runs.log_chunks', backup: 'rows', organizationExport: { listOwners: listChunkOwners } },
+    {
+      table: 'runs.job_values',
+      backup: 'rows',
+      organizationExport: { listOwners: ({ run, workspace }) => [run, workspace] },
+    },
     { table: 'runs.leases', backup: 'empty', because: 'executors must claim runs again after a restore' },
     { table: 'runs.claim_turns', backup: 'empty', because: 'all organizations begin equally after a restore' },
   ],

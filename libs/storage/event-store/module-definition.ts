@@ -14,9 +14,11 @@ export type TableOutsideLog = { readonly table: string } & (
       readonly backup: 'rows';
       /**
        * What an export of an organization does with the table: it contains the rows whose column `organization` has the
-       * organization's id, or none.
+       * organization's id, or none. An import refuses rows unless the export has all resources that `listOwners` returns.
        */
-      readonly organizationExport: 'rows' | { readonly without: string };
+      readonly organizationExport:
+        | { readonly listOwners: (row: Readonly<Record<string, unknown>>) => readonly unknown[] }
+        | { readonly without: string };
       /** Deletes the rows of events that a restore up to a position leaves out, before it rebuilds the views. */
       readonly trim?: Sql;
     }

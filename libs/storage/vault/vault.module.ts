@@ -12,7 +12,7 @@ export const vaultDefinition: ModuleDefinition = {
   projections: [toProjection(vault)],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
-  tablesOutsideLog: [{ table: 'vault.secrets', backup: 'rows', organizationExport: 'rows' }],
+  tablesOutsideLog: [{ table: 'vault.secrets', backup: 'rows', organizationExport: { listOwners: ({ id }) => [id] } }],
   encryptedColumns: [{ table: 'vault.secrets', id: 'id', column: 'sealed', purpose: PURPOSE }],
 };
 

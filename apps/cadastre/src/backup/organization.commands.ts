@@ -23,7 +23,7 @@ import {
   type OrganizationManifest,
   type UserMapping,
 } from '#operations/organization-moves';
-import { ENCRYPTED_FILES, eventRegistry, moduleDefinitions } from '../../../modules.js';
+import { ENCRYPTED_FILES, moduleDefinitions } from '../../../modules.js';
 import type { Runtime } from '../../../runtime.js';
 import { loadCommandSettings, runResumable, withErrorReport } from '../command-actions.js';
 import { withRuntime } from '../command-runtime.js';
@@ -138,7 +138,7 @@ const runOrganizationImport = async (
   const progress = new TerminalProgress();
   const control = { signal: stopping, report: progress.report };
   if (options.check) {
-    await checkOrganizationExport(archive, manifest, eventRegistry, control).finally(() => progress.clear());
+    await checkOrganizationExport(archive, manifest, moduleDefinitions, control).finally(() => progress.clear());
     printLine(`The export is complete and readable: ${describeContent(manifest)}. Checked in ${formatSince(started)}.`);
     return true;
   }

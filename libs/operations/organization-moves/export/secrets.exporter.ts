@@ -6,16 +6,34 @@ import type { DatabaseSession } from '#platform/postgres';
 import type { ExportedRow } from '../format/organization-export.manifest.js';
 
 /** A table outside the log with rows of organizations, and its encrypted columns. */
-type MovedTable = { readonly table: string; readonly encrypted: readonly EncryptedColumn[] };
+export type MovedTable = {
+  readonly table: string;
+  /** Returns the ids of the resources that a row belongs to. */
+  readonly listOwners: (row: ExportedRow) => readonly unknown[];
+  readonly encrypted: readonly EncryptedColumn[];
+};
 
 export const listMovedTables = (definitions: readonly ModuleDefinition[]): readonly MovedTable[] =>
   definitions.flatMap(({ tablesOutsideLog = [], encryptedColumns = [] }) =>
     tablesOutsideLog.flatMap((one) =>
-      one.backup === 'rows' && one.organizationExport === 'rows'
-        ? [{ table: one.table, encrypted: encryptedColumns.filter(({ table }) => table === one.table) }]
+      one.backup === 'rows' && 'listOwners' in one.organizationExport
+        ? [
+            {
+              table: one.table,
+              listOwners: one.organizationExport.listOwners,
+              encrypted: encryptedColumns.filter(({ table }) => table === one.table),
+            },
+          ]
         : [],
     ),
   );
+
+/** Returns the table of this name. Throws the archive's error about damage if no rows of it are moved. */
+export const requireMovedTable = (archive: BackupArchive, moved: readonly MovedTable[], name: string): MovedTable => {
+  const target = moved.find(({ table }) => table === name);
+  if (!target) throw archive.describeDamage(`it has rows of ${name}, which is no table of organizations`);
+  return target;
+};
 
 /** row_to_json writes bytes as hexadecimal digits after this prefix. */
 const HEX = String.raw`\x`;

@@ -21,7 +21,7 @@ import {
 } from '#identity/people';
 import { mapStrings } from '#storage/personal-data';
 import { getViolatedConstraint, isVersionConflictError, type DatabaseSession } from '#platform/postgres';
-import { encryptRow, listMovedTables } from '../export/secrets.exporter.js';
+import { encryptRow, listMovedTables, requireMovedTable } from '../export/secrets.exporter.js';
 import { readEvents, readRows } from '../format/organization-export.manifest.js';
 import { createFileAccess, type SiteFileStore } from '../format/site.files.js';
 import { ExportInspector, refuseExport } from '../inspection/export.inspector.js';
@@ -269,22 +269,15 @@ class OrganizationImport {
   private async buildRowInserts(): Promise<readonly Sql[]> {
     const { archive, manifest } = this.source;
     const { definitions, encryptionKeys } = this.site;
-    const encrypted = new Map(listMovedTables(definitions).map((one) => [one.table, one.encrypted]));
+    const moved = listMovedTables(definitions);
     const inserts: Sql[] = [];
     for (const { table, columns, parts } of manifest.snapshot.tables) {
-      const encryptedColumns = encrypted.get(table);
-      if (!encryptedColumns)
-        throw archive.describeDamage(`it has rows of ${table}, which is no table of organizations`);
+      const target = requireMovedTable(archive, moved, table);
       for (const part of parts) {
         const rows = await readRows(archive, part);
-        for (const row of rows) this.inspector.inspectRow(table, row);
-        inserts.push(
-          insertRows(
-            table,
-            columns,
-            rows.map((row) => encryptRow(row, encryptedColumns, encryptionKeys)),
-          ),
-        );
+        for (const row of rows) this.inspector.inspectRow(target, row);
+        const encrypted = rows.map((row) => encryptRow(row, target.encrypted, encryptionKeys));
+        inserts.push(insertRows(table, columns, encrypted));
       }
     }
     return inserts;

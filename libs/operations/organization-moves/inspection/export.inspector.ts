@@ -3,7 +3,8 @@ import type { ImportedEvent } from '#storage/event-store';
 import { StartupError } from '#platform/host';
 import { forEachString } from '#storage/personal-data';
 import { PeopleCollector } from '../export/people.collector.js';
-import type { OrganizationManifest } from '../format/organization-export.manifest.js';
+import type { MovedTable } from '../export/secrets.exporter.js';
+import type { ExportedRow, OrganizationManifest } from '../format/organization-export.manifest.js';
 import { listTexts } from './event-fields.js';
 
 /** Matches texts in the form of ids of resources: a prefix and letters and digits. */
@@ -93,11 +94,11 @@ export class ExportInspector {
   }
 
   /** Checks a row of a table outside the log. */
-  inspectRow(table: string, row: Readonly<Record<string, unknown>>): void {
-    const { id, organization } = row;
-    if (organization !== this.organization || typeof id !== 'string' || !this.contains(id)) {
-      throw refuseExport(`the row ${JSON.stringify(id)} of ${table} belongs to nothing in the export`);
-    }
+  inspectRow({ table, listOwners }: Pick<MovedTable, 'table' | 'listOwners'>, row: ExportedRow): void {
+    const owners = listOwners(row);
+    const isOwn = row['organization'] === this.organization;
+    if (isOwn && owners.every((id) => typeof id === 'string' && this.contains(id))) return;
+    throw refuseExport(`the row ${JSON.stringify(owners[0])} of ${table} belongs to nothing in the export`);
   }
 
   /** Returns whether the resource with this id belongs to the export. */

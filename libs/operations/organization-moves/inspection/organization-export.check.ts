@@ -1,5 +1,6 @@
 import { checkArchive, type BackupArchive, type BackupControl } from '#operations/backup';
-import type { EventRegistry } from '#platform/kernel';
+import { buildEventRegistry, type ModuleDefinition } from '#storage/event-store';
+import { listMovedTables, requireMovedTable } from '../export/secrets.exporter.js';
 import { ExportInspector } from './export.inspector.js';
 import { readEvents, readRows, type OrganizationManifest } from '../format/organization-export.manifest.js';
 
@@ -10,13 +11,13 @@ import { readEvents, readRows, type OrganizationManifest } from '../format/organ
 export const checkOrganizationExport = async (
   archive: BackupArchive,
   manifest: OrganizationManifest,
-  kinds: EventRegistry,
+  definitions: readonly ModuleDefinition[],
   control: BackupControl = {},
 ): Promise<void> => {
   const { snapshot, events } = manifest;
   const parts = [...snapshot.tables.flatMap((table) => table.parts), ...events];
   await checkArchive(archive, { parts, files: snapshot.files }, control);
-  const inspector = new ExportInspector(kinds, manifest);
+  const inspector = new ExportInspector(buildEventRegistry(definitions), manifest);
   let done = 0;
   for (const part of events) {
     control.signal?.throwIfAborted();
@@ -24,6 +25,9 @@ export const checkOrganizationExport = async (
     control.report?.('events checked', (done += part.lines - 1), snapshot.events);
   }
   inspector.finish();
-  for (const { table, parts: rows } of snapshot.tables)
-    for (const part of rows) for (const row of await readRows(archive, part)) inspector.inspectRow(table, row);
+  const moved = listMovedTables(definitions);
+  for (const { table, parts: rows } of snapshot.tables) {
+    const target = requireMovedTable(archive, moved, table);
+    for (const part of rows) for (const row of await readRows(archive, part)) inspector.inspectRow(target, row);
+  }
 };

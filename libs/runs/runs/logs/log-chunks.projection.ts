@@ -1,5 +1,6 @@
 import { sql, type OrganizationDeleted, type Projection, type WorkspaceDeleted } from '#platform/kernel';
 import type { RunEvent } from '../runs/run-event.js';
+import { toRunId } from '../runs/runs.document.js';
 
 type RunDataDeleted = Extract<RunEvent, { type: 'RunDataDeleted' }>;
 
@@ -16,4 +17,16 @@ export const runLogChunks: Projection<OrganizationDeleted | WorkspaceDeleted | R
     WorkspaceDeleted: (_, { stream }) => sql`delete from runs.log_chunks where workspace = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from runs.log_chunks where organization = ${stream}`,
   },
+};
+
+/** Returns the ids of the resources that a row of `runs.log_chunks` belongs to. A row that contradicts itself belongs to nothing. */
+export const listChunkOwners = ({
+  id,
+  phase,
+  start,
+  run,
+  workspace,
+}: Readonly<Record<string, unknown>>): readonly unknown[] => {
+  const name = String(phase).startsWith('plan-') ? 'plan' : 'apply';
+  return [run, workspace, id === `${String(phase)}/${String(start)}` ? toRunId(String(phase), name) : null];
 };
