@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { Ids, Timestamp } from '#platform/kernel';
+import type { Ids } from '#platform/kernel';
 import { createSystemContext } from '#api/access';
 import { decideWrite, expectVersion, newStream, type EventStore } from '#storage/event-store';
 import { configurationVersion, type ConfigurationSource, type Ingress } from './configuration-version.js';
@@ -9,6 +9,7 @@ import {
   findExistingConfigurations,
   listUnfetchedConfigurations,
   loadWorkspaceForCommit,
+  type UnfetchedCommit,
 } from './configuration-versions.queries.js';
 
 /** A commit of the repository of a workspace that becomes a configuration version. */
@@ -17,17 +18,6 @@ type NewCommit = {
   readonly serviceProvider: string;
   readonly startsRun: boolean;
   readonly ingress: Ingress;
-};
-
-/** A configuration version whose commit is not fetched yet. The members of its connection are null if it was deleted. */
-export type UnfetchedCommit = {
-  readonly id: string;
-  readonly identifier: string;
-  readonly sha: string;
-  readonly token: string | null;
-  readonly serviceProvider: string | null;
-  readonly apiUrl: string | null;
-  readonly createdAt: Timestamp;
 };
 
 const ID_CHARACTERS = 16;

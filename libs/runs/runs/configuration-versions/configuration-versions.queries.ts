@@ -16,7 +16,6 @@ import { buildSnapshotJson, type StreamSnapshot, selectStreamVersions, type Stre
 import type { Database } from '#platform/postgres';
 import { buildLimit, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import { EXECUTION_MODE, SELECT_SITE_RELEASES, type SiteRelease } from '#workspaces/workspaces';
-import type { UnfetchedCommit } from './commit-versions.service.js';
 import type { ConfigurationStatus, Ingress } from './configuration-version.js';
 import { FINAL_STATUSES } from '../runs/run-status.js';
 
@@ -261,6 +260,17 @@ export const loadWorkspaceForCommit = (
     select w.organization, ${selectStreamVersions(sql.raw('array[w.organization, w.id]'))} as preconditions,
            exists (select 1 from configuration_versions where id = ${id}) as exists
       from workspaces w where w.id = ${workspace}`);
+
+/** A configuration version whose commit is not fetched yet. The members of its connection are null if it was deleted. */
+export type UnfetchedCommit = {
+  readonly id: string;
+  readonly identifier: string;
+  readonly sha: string;
+  readonly token: string | null;
+  readonly serviceProvider: string | null;
+  readonly apiUrl: string | null;
+  readonly createdAt: Timestamp;
+};
 
 export const listUnfetchedConfigurations = (database: Database, most: number): Promise<readonly UnfetchedCommit[]> =>
   database.rows<UnfetchedCommit>(sql`
