@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '#platform/kernel';
+import type { ScheduledJob } from '#platform/postgres';
 import { createCommitsJob } from './index.js';
+import { FixedClock } from '../../../test/support/clocks.js';
+import { waitForFollowers } from '../../../test/support/event-log.js';
+import { quiet } from '../../../test/support/silent-logger.js';
 import { INSTALL_GITEA_TIMEOUT_MS, startGitea, type Gitea } from '../../../test/support/gitea.js';
 import { makeOauthClient, REACHES_GIT_HOSTS } from '../../../test/support/git-host.js';
 import { expectStatus, makeOrganization, makeRemotePool, makeWorkspace } from '../../../test/support/seeds.js';
@@ -13,7 +18,7 @@ let repositories = 0;
 
 beforeAll(async () => {
   gitea = await startGitea();
-  server = await startTestServer({ env: REACHES_GIT_HOSTS });
+  server = await startTestServer({ followers: true, env: REACHES_GIT_HOSTS });
   await makeOrganization(server, 'acme');
   await makeOrganization(server, 'neighbour');
   await makeRemotePool(server, 'acme', 'edge');
@@ -25,10 +30,20 @@ afterAll(async () => {
   await gitea.remove();
 });
 
-const poll = (): Promise<number> => {
+const createJob = (options: Partial<Parameters<typeof createCommitsJob>[0]> = {}): ScheduledJob => {
   const { runtime, store } = server;
   const { outboundPrivateHosts, toolReleases } = runtime.settings;
-  return runJobOnce(createCommitsJob({ ...runtime, store, outboundPrivateHosts, toolReleases }));
+  return createCommitsJob({ ...runtime, store, outboundPrivateHosts, toolReleases, ...options });
+};
+
+const poll = (): Promise<number> => runJobOnce(createJob());
+
+/** Returns those of the workspaces whose commits are decided. */
+const listFollowed = async (workspaces: readonly string[]): Promise<readonly string[]> => {
+  const rows = await server.database.rows<{ readonly workspace: string }>(
+    sql`select workspace from commits.followed where workspace = any (${workspaces}) order by workspace`,
+  );
+  return rows.map(({ workspace }) => workspace);
 };
 
 const makeRepository = (files: Readonly<Record<string, string>> = { 'main.tf': 'terraform {}\n' }): Promise<string> => {
@@ -147,6 +162,50 @@ describe('a workspace that follows a repository', () => {
     await poll();
     await gitea.call('DELETE', `/repos/${repository}/branches/release`);
     await poll();
+    expect(await Promise.all(workspaces.map(async (id) => (await listRuns(id)).length))).toEqual([1, 1, 1]);
+  });
+
+  it('queues commits behind a run that has the lock', async () => {
+    const repository = await makeRepository();
+    const workspace = await bind(repository, 'busy', { 'queue-all-runs': true });
+    await poll();
+    await waitForFollowers(server.store, 'run_queue');
+    const [first] = await listRuns(workspace);
+    const { relationships } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}`), 200).body.data;
+    expect(relationships['locked-by'].data).toEqual({ type: 'runs', id: first?.id });
+    await gitea.commit(repository, 'main', { 'next.tf': '# next\n' }, 'Next');
+    await poll();
+    const statuses = (await listRuns(workspace)).map(({ attributes: { message, status } }) => [message, status]);
+    expect(statuses).toEqual([
+      ['Next\n', 'pending'],
+      ['Add files\n', 'plan_queued'],
+    ]);
+  });
+
+  it('does not prevent the others of its repository if its commit fails unexpectedly, and is decided later', async () => {
+    const repository = await makeRepository();
+    const names = ['broken-1', 'broken-2', 'broken-3'];
+    const workspaces: string[] = [];
+    for (const name of names) workspaces.push(await bind(repository, name, { 'queue-all-runs': true }));
+    const [broken = ''] = workspaces.toSorted();
+    await server.database.rows(sql`
+      create function refuse_followed() returns trigger language plpgsql as $$ begin raise 'unexpected'; end $$`);
+    await server.database.rows(sql`
+      create trigger refuse_followed before insert on commits.followed for each row
+        when (new.workspace = '${sql.raw(broken)}') execute function refuse_followed()`);
+    const warnings: object[] = [];
+    const logger = { ...quiet, warn: (fields: object) => void warnings.push(fields) };
+    const clock = new FixedClock();
+    const job = createJob({ clock, logger });
+    await runJobOnce(job);
+    await runJobOnce(job);
+    const followed = await listFollowed(workspaces);
+    expect(followed).toEqual(workspaces.filter((id) => id !== broken).toSorted());
+    expect(warnings).toEqual([expect.objectContaining({ id: broken })]);
+    await server.database.rows(sql`drop trigger refuse_followed on commits.followed`);
+    clock.pass({ minutes: 1 });
+    await runJobOnce(job);
+    expect(await listFollowed(workspaces)).toEqual(workspaces.toSorted());
     expect(await Promise.all(workspaces.map(async (id) => (await listRuns(id)).length))).toEqual([1, 1, 1]);
   });
 

@@ -41,7 +41,12 @@ const toGroups = <T extends BoundPosition>(rows: readonly T[]): readonly T[][] =
   ...Map.groupBy(rows, ({ token, identifier }) => `${token} ${identifier}`).values(),
 ];
 
-/** Pauses of connections and repositories whose host has failed, in this process. */
+/** Work that is paused after a failure, as log lines describe it. */
+type PausableWork = { readonly subject: string; readonly key: string };
+
+const toHost = (token: string): PausableWork => ({ subject: 'reading a Git host', key: token });
+
+/** Pauses of work that has failed, in this process. */
 class Pauses {
   private readonly pauses = new Map<string, { readonly backoff: Backoff; readonly until: number }>();
 
@@ -54,17 +59,24 @@ class Pauses {
     return (this.pauses.get(key)?.until ?? 0) > this.clock.now().getTime();
   }
 
-  failed(key: string, error: GitHostError): void {
+  /** Does work that is not paused. After a failure it is paused, and other work goes on. Errors of the Git host are thrown. */
+  async attempt(work: PausableWork, attempt: () => Promise<void>): Promise<void> {
+    if (this.covers(work.key)) return;
+    try {
+      await attempt();
+      this.succeeded(work.key);
+    } catch (error) {
+      if (error instanceof GitHostError) throw error;
+      this.failed(work, error);
+    }
+  }
+
+  failed({ subject, key }: PausableWork, error: unknown): void {
     const backoff =
       this.pauses.get(key)?.backoff ??
-      new Backoff({
-        logger: this.logger,
-        subject: 'reading a repository',
-        fields: { connection: key },
-        firstMs: EVERY_MS,
-        maxMs: LONGEST_PAUSE_MS,
-      });
-    const pauseMs = Math.max(backoff.failed(error), (error.retryAfter ?? 0) * 1_000);
+      new Backoff({ logger: this.logger, subject, fields: { id: key }, firstMs: EVERY_MS, maxMs: LONGEST_PAUSE_MS });
+    const retryAfter = error instanceof GitHostError ? (error.retryAfter ?? 0) : 0;
+    const pauseMs = Math.max(backoff.failed(error), retryAfter * 1_000);
     this.pauses.set(key, { backoff, until: this.clock.now().getTime() + pauseMs });
   }
 
@@ -102,25 +114,11 @@ const openHost = async (
   return text === undefined || !isConnectedProvider(provider) ? null : hosts.open({ provider, apiUrl, token: text });
 };
 
-/** Works on each group, also after one of them has failed. Throws the first error at the end. */
-const forEachGroup = async <T>(
-  { signal }: JobRun,
-  groups: readonly (readonly T[])[],
-  work: (group: readonly T[]) => Promise<void>,
-): Promise<void> => {
-  const errors: unknown[] = [];
-  for (const group of groups) {
-    if (signal.aborted) break;
-    await work(group).catch((error: unknown) => errors.push(error));
-  }
-  if (errors.length > 0) throw errors[0];
-};
-
 const readRepositories = async (dependencies: CommitsJobDependencies, pauses: Pauses, round: JobRun): Promise<void> => {
   let after: BoundPosition | undefined = { token: '', identifier: '', workspace: '' };
   while (after && !round.signal.aborted) {
     const rows: readonly (BoundWorkspace & BoundPosition)[] = await listBoundWorkspaces(dependencies.database, after);
-    await forEachGroup(round, toGroups(rows), (group) => readRepository(dependencies, pauses, round, group));
+    for (const group of toGroups(rows)) await readRepository(dependencies, pauses, round, group);
     after = rows.length < BOUND_PAGE_SIZE ? undefined : rows.at(-1);
   }
 };
@@ -132,32 +130,38 @@ const readRepository = async (
   group: readonly (BoundWorkspace & BoundPosition)[],
 ): Promise<void> => {
   const [first] = group;
-  if (!first) return;
-  const repository = `${first.token} ${first.identifier}`;
-  if (pauses.covers(first.token) || pauses.covers(repository)) return;
-  const host = await openHost(dependencies, first);
-  if (!host) return;
-  const reader = new RepositoryReader(host, first.identifier);
+  if (!first || pauses.covers(first.token)) return;
+  const repository = { subject: 'reading a repository', key: `${first.token} ${first.identifier}` };
   try {
-    for (const bound of group) {
-      if (round.signal.aborted) return;
-      round.done(await decideForWorkspace(dependencies, bound, reader));
-    }
-    pauses.succeeded(first.token);
-    pauses.succeeded(repository);
+    await pauses.attempt(repository, async () => {
+      const host = await openHost(dependencies, first);
+      if (!host) return;
+      const reader = new RepositoryReader(host, first.identifier);
+      for (const bound of group) {
+        if (round.signal.aborted) return;
+        await pauses.attempt({ subject: 'deciding the commits of a workspace', key: bound.workspace }, async () =>
+          round.done(await decideForWorkspace(dependencies, bound, reader)),
+        );
+      }
+      pauses.succeeded(first.token);
+    });
   } catch (error) {
-    if (!(error instanceof GitHostError)) throw error;
-    pauses.failed(OF_REPOSITORY.includes(error.failure) ? repository : first.token, error);
+    const isOfRepository = error instanceof GitHostError && OF_REPOSITORY.includes(error.failure);
+    pauses.failed(isOfRepository ? repository : toHost(first.token), error);
   }
 };
 
 const fetchCommits = async (dependencies: CommitsJobDependencies, pauses: Pauses, round: JobRun): Promise<void> => {
   const commits = await dependencies.versions.listUnfetched(FETCHED_AT_ONCE);
-  const groups = Map.groupBy(commits, ({ token, identifier, sha }) => `${token} ${identifier} ${sha}`);
-  await forEachGroup(round, [...groups.values()], async (group) => {
-    await fetchCommit(dependencies, pauses, group);
+  const groups = Map.groupBy(
+    commits.filter(({ id }) => !pauses.covers(id)),
+    ({ token, identifier, sha }) => `${token} ${identifier} ${sha}`,
+  );
+  for (const [key, group] of groups) {
+    if (round.signal.aborted) return;
+    await pauses.attempt({ subject: 'fetching a commit', key }, () => fetchCommit(dependencies, pauses, group));
     round.done(group.length);
-  });
+  }
 };
 
 /** Fetches a commit once, for all configuration versions of it. */
@@ -169,9 +173,10 @@ const fetchCommit = async (
   const { versions, clock } = dependencies;
   const [first] = group;
   if (!first || (first.token !== null && pauses.covers(first.token))) return;
-  const failAll = async (message: string): Promise<void> => {
-    for (const { id } of group) await versions.fail(id, message);
+  const finishEach = async (finish: (id: string) => Promise<void>): Promise<void> => {
+    for (const { id } of group) await pauses.attempt({ subject: 'storing a commit', key: id }, () => finish(id));
   };
+  const failAll = (message: string): Promise<void> => finishEach((id) => versions.fail(id, message));
   const { token, serviceProvider, apiUrl } = first;
   const isConnected = token !== null && serviceProvider !== null && apiUrl !== null;
   const host = isConnected ? await openHost(dependencies, { token, serviceProvider, apiUrl }) : null;
@@ -179,11 +184,11 @@ const fetchCommit = async (
   try {
     const archive = await host.downloadArchive(first.identifier, first.sha);
     const content = await readBytes(repackCommitArchive(Readable.from([archive], { objectMode: false })));
-    for (const { id } of group) await versions.receive(id, Readable.from([content], { objectMode: false }));
+    await finishEach((id) => versions.receive(id, Readable.from([content], { objectMode: false })));
   } catch (error) {
     const message = describeFinalFailure(error, first, clock);
     if (message !== null) return failAll(message);
-    if (error instanceof GitHostError) pauses.failed(token, error);
+    pauses.failed(toHost(token), error);
   }
 };
 
