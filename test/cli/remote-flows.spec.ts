@@ -84,10 +84,10 @@ for (const program of hasIacTools) {
         expect(flat(await person.run(folder, 'show', 'saved.tfplan'))).toContain(
           'terraform_data.first will be created',
         );
-        const shown = JSON.parse(await person.run(folder, 'show', '-json', 'saved.tfplan')) as {
+        const document = JSON.parse(await person.run(folder, 'show', '-json', 'saved.tfplan')) as {
           readonly resource_changes: readonly { readonly address: string }[];
         };
-        expect(shown.resource_changes.map(({ address }) => address)).toEqual([
+        expect(document.resource_changes.map(({ address }) => address)).toEqual([
           'terraform_data.first',
           'terraform_data.second',
         ]);

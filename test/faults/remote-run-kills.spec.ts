@@ -141,8 +141,8 @@ describe('kill -9 of the gateway and of the projector in both phases', () => {
       const { id } = expectStatus(current, 200).body.data;
       const state = JSON.parse(expectStatus(await api.get(`/api/v2/state-versions/${id}/download`), 200).text);
       expect(state.resources.map(({ name }: { readonly name: string }) => name)).toContain('first');
-      const shown = expectStatus(await api.get(`/api/v2/workspaces/${workspace}`), 200).body.data;
-      expect(shown.attributes.locked).toBe(false);
+      const unlocked = expectStatus(await api.get(`/api/v2/workspaces/${workspace}`), 200).body.data;
+      expect(unlocked.attributes.locked).toBe(false);
       gate.close();
     },
     LONG,

@@ -19,7 +19,7 @@ export const commitsDefinition: ModuleDefinition = {
     {
       table: 'commits.followed',
       backup: 'rows',
-      organizationExport: { without: 'the other site has connections of its own, which begin anew' },
+      organizationExport: { without: 'the other site has connections of its own, which begin again' },
     },
   ],
 };

@@ -12,7 +12,7 @@ type DecisionDependencies = {
   readonly logger: Logger;
 };
 
-/** What a workspace follows. With another connection, repository or ref, it begins anew. */
+/** What a workspace follows. With another connection, repository or ref, it begins again. */
 const toSource = ({ token, repository }: BoundWorkspace): string =>
   [
     token,

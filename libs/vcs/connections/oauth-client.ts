@@ -211,8 +211,8 @@ export const oauthClient: Decider<OauthClientState, OauthClientCommand, OauthCli
     },
     ChangeClientProjects: ({ add, remove }, state) => {
       const before = requireActive(state);
-      const kept = before.projects.filter((id) => !remove.includes(id));
-      return update(before, { projects: [...kept, ...add] });
+      const remaining = before.projects.filter((id) => !remove.includes(id));
+      return update(before, { projects: [...remaining, ...add] });
     },
     StoreTokenSshKey: ({ token: id }, state) => {
       requireToken(state, id);

@@ -35,8 +35,8 @@ describe('a real Gitea', () => {
     const second = await host.listRepositories({ search: undefined, number: 2, size: 1 });
     const identifiers = [...first.repositories, ...second.repositories].map(({ identifier }) => identifier);
     expect([first.total, identifiers]).toEqual([2, [network, `${network}-of-others`]]);
-    const found = await host.listRepositories({ search: 'others', number: 1, size: 20 });
-    expect(found.repositories.map(({ identifier }) => identifier)).toEqual([`${network}-of-others`]);
+    const matching = await host.listRepositories({ search: 'others', number: 1, size: 20 });
+    expect(matching.repositories.map(({ identifier }) => identifier)).toEqual([`${network}-of-others`]);
   });
 
   it('has a repository or has none', async () => {
