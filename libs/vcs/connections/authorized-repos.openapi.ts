@@ -10,13 +10,14 @@ export const authorizedRepoSchema = defineResource({
   attributes: { 'display-identifier': exampleText('acme/network'), name: exampleText('network') },
 });
 
+export const GIT_REPOSITORIES = {
+  name: 'Repositories of Git hosts',
+  description: 'Repositories of the Git hosts that organizations are connected to.',
+};
+
 export const authorizedReposOperations = describeController(
   AuthorizedReposController,
-  {
-    name: 'Repositories of Git hosts',
-    description: 'Repositories of the Git hosts that organizations are connected to.',
-    resource: authorizedRepoSchema,
-  },
+  { ...GIT_REPOSITORIES, resource: authorizedRepoSchema },
   {
     list: {
       summary: 'List the repositories of a Git host',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineResource, describeController, exampleText, parameter } from '#api/json-api/description';
+import { GIT_REPOSITORIES } from './authorized-repos.openapi.js';
 import { VcsRepoCheckController } from './vcs-repo-check.controller.js';
 
 export const vcsRepoCheckSchema = defineResource({
@@ -13,7 +14,7 @@ export const vcsRepoCheckSchema = defineResource({
 
 export const vcsRepoCheckOperations = describeController(
   VcsRepoCheckController,
-  { name: 'Repositories of Git hosts', description: '', resource: vcsRepoCheckSchema },
+  { ...GIT_REPOSITORIES, resource: vcsRepoCheckSchema },
   {
     show: {
       summary: 'Check that a repository exists',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineResource, describeController, parameter } from '#api/json-api/description';
+import { GIT_REPOSITORIES } from './authorized-repos.openapi.js';
 import { VcsTreeController } from './vcs-tree.controller.js';
 
 export const vcsTreeSchema = defineResource({
@@ -13,7 +14,7 @@ export const vcsTreeSchema = defineResource({
 
 export const vcsTreeOperations = describeController(
   VcsTreeController,
-  { name: 'Repositories of Git hosts', description: '', resource: vcsTreeSchema },
+  { ...GIT_REPOSITORIES, resource: vcsTreeSchema },
   {
     show: {
       summary: 'List the folders of a branch',
