@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { cacheMetrics } from '#api/document-cache';
 import { countAnswersFromMemory } from '../support/kept-documents.js';
 import {
+  expectStatus,
   flatTags,
   grantProjectAccess,
   grantWorkspaceAccess,
@@ -46,10 +47,11 @@ afterAll(async () => {
 
 const countNames = async (): Promise<number> => (await cacheMetrics.names.get()).values[0]?.value ?? 0;
 
-/** Requests lists of the organization until the first gateway has its names in memory. */
-const keepNames = async (): Promise<void> => {
-  for (let n = 1; n <= 25; n += 1) await first.get(`${LIST}?page%5Bsize%5D=1&page%5Bnumber%5D=${n}`);
-  await waitForCondition(async () => (await countNames()) > 0);
+/** Requests lists of an organization until the gateway has its names in memory. */
+const keepNames = async (gateway: ApiTestClient, list: string): Promise<void> => {
+  const before = await countNames();
+  for (let n = 1; n <= 25; n += 1) await gateway.get(`${list}?page%5Bsize%5D=1&page%5Bnumber%5D=${n}`);
+  await waitForCondition(async () => (await countNames()) !== before);
 };
 
 describe('responses that are made of workspaces in memory', () => {
@@ -76,7 +78,7 @@ describe('responses that are made of workspaces in memory', () => {
       (await makeMember(second, 'acme', 'reader', [readers])).token,
     ];
     const clientsOf = (gateway: ApiTestClient) => [gateway, ...tokens.map((token) => gateway.as(token))];
-    await keepNames();
+    await keepNames(first, LIST);
 
     const at = (id: string) => `/api/v2/workspaces/${id}`;
     const write = async (): Promise<void> => {
@@ -139,4 +141,32 @@ describe('responses that are made of workspaces in memory', () => {
     expect(answers).toBeGreaterThan(30);
     expect(await countNames()).toBeGreaterThan(0);
   });
+});
+
+describe('responses of workspaces in an edition', () => {
+  it.each(['hosted', 'self-hosted'] as const)(
+    '%s: are the same bytes from memory as from the handler',
+    async (edition) => {
+      const organization = `of-${edition}`;
+      await makeOrganization(second, organization);
+      const id = await makeWorkspace(second, organization, 'one', { 'assessments-enabled': true });
+      const policy = resource('data-retention-policy-delete-olders', { 'delete-older-than-n-days': 30 });
+      expectStatus(await second.post(`/api/v2/workspaces/${id}/relationships/data-retention-policy`, policy), 200);
+      const list = `/api/v2/organizations/${organization}/workspaces`;
+      const memory = await startAnotherGateway(first, { edition });
+      const handler = await startAnotherGateway(first, { edition, documentCacheBytes: null });
+      await keepNames(memory, list);
+      const paths = [`/api/v2/workspaces/${id}`, `${list}/one`, `${list}?page%5Bsize%5D=7`];
+      const answers = await countAnswersFromMemory(async () => {
+        for (const path of paths) {
+          const expected = expectStatus(await handler.get(path), 200).text.replaceAll(handler.url, memory.url);
+          expect((await memory.get(path)).text).toBe(expected);
+          expect(expected).not.toBe((await plain.get(path)).text.replaceAll(plain.url, memory.url));
+        }
+      });
+      await memory.close();
+      await handler.close();
+      expect(answers).toBe(paths.length);
+    },
+  );
 });
