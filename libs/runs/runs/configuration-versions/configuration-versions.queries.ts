@@ -236,18 +236,20 @@ export const loadCreatorScope = async (
   return { organization, grants: row?.grants ?? [] };
 };
 
-/** Returns whether there is a configuration version with this id. */
+/** Returns a condition: whether there is a configuration version with this id, or was one before its workspace was recovered. */
+const hasConfigurationStream = (id: string): Sql =>
+  sql`exists (select 1 from event_store.streams where stream = ${id})`;
+
+/** Returns whether there is or was a configuration version with this id. */
 export const findExistingConfigurations = async (database: Database, id: string): Promise<boolean> => {
-  const row = await database.row<{ exists: boolean }>(
-    sql`select exists (select 1 from configuration_versions where id = ${id}) as exists`,
-  );
+  const row = await database.row<{ exists: boolean }>(sql`select ${hasConfigurationStream(id)} as exists`);
   return row?.exists ?? false;
 };
 
 type WorkspaceForCommit = {
   readonly organization: string;
   readonly preconditions: readonly StreamVersion[];
-  /** Whether the configuration version exists. */
+  /** Whether the configuration version exists, or did before the workspace was recovered. */
   readonly exists: boolean;
 };
 
@@ -258,7 +260,7 @@ export const loadWorkspaceForCommit = (
 ): Promise<WorkspaceForCommit | undefined> =>
   database.row<WorkspaceForCommit>(sql`
     select w.organization, ${selectStreamVersions(sql.raw('array[w.organization, w.id]'))} as preconditions,
-           exists (select 1 from configuration_versions where id = ${id}) as exists
+           ${hasConfigurationStream(id)} as exists
       from workspaces w where w.id = ${workspace}`);
 
 /** A configuration version whose commit is not fetched yet. The members of its connection are null if it was deleted. */
