@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Logger } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import type { CommitVersions } from '#runs/runs';
-import { decideCommit, matchesTag } from './commit-decision.js';
+import { decideCommit } from './commit-decision.js';
+import { readFollowedRefs } from './followed-refs.reader.js';
 import { storeFollowed, type BoundWorkspace } from './followed-repositories.queries.js';
 import type { RefHead, RepositoryReader } from './repository-reader.service.js';
 
@@ -19,33 +21,6 @@ const toSource = ({ token, repository }: BoundWorkspace): string =>
     repository.identifier,
     repository.tagsRegex ? `tags ${repository.tagsRegex}` : `branch ${repository.branch}`,
   ].join('\n');
-
-/** The refs of a repository, as far as a workspace follows them. */
-type FollowedRefs = {
-  readonly head: string | null;
-  readonly tags: Readonly<Record<string, string>>;
-  /** New commits, in the order in which they are decided. */
-  readonly pushed: readonly RefHead[];
-};
-
-const readBranch = async (bound: BoundWorkspace, reader: RepositoryReader, isFirst: boolean): Promise<FollowedRefs> => {
-  const name = bound.repository.branch || ((await reader.getDefaultBranch()) ?? '');
-  const sha = name === '' ? null : await reader.findHead(name);
-  const isNew = sha !== null && (isFirst || sha !== bound.head);
-  return { head: sha, tags: {}, pushed: isNew ? [{ type: 'branch', name, sha }] : [] };
-};
-
-const readTags = async (
-  { repository: { tagsRegex }, tags }: BoundWorkspace,
-  reader: RepositoryReader,
-  isFirst: boolean,
-): Promise<FollowedRefs> => {
-  const listed = await reader.listTags();
-  const matching = listed.filter(({ name }) => matchesTag(tagsRegex ?? '', name));
-  // A workspace begins with the newest tag, not with all of them.
-  const pushed = isFirst ? matching.slice(0, 1) : matching.filter(({ name, sha }) => tags[name] !== sha).toReversed();
-  return { head: null, tags: Object.fromEntries(matching.map(({ name, sha }) => [name, sha])), pushed };
-};
 
 /** Decides one commit for a workspace, and creates its configuration version if it gets one. */
 const decideRef = async (
@@ -92,9 +67,11 @@ export const decideForWorkspace = async (
   const { database, clock } = dependencies;
   const source = toSource(bound);
   const isFirst = bound.source !== source;
-  const { head, tags, pushed } = await (bound.repository.tagsRegex ? readTags : readBranch)(bound, reader, isFirst);
-  if (!isFirst && pushed.length === 0 && head === bound.head) return 0;
+  const { head, tags, pushed } = await readFollowedRefs(bound, reader, isFirst);
   for (const ref of pushed) await decideRef(dependencies, bound, reader, ref, isFirst);
-  await storeFollowed(database, [{ workspace: bound.workspace, source, head, tags }], clock.now().toISOString());
+  const isSame = !isFirst && head === bound.head && isDeepStrictEqual(tags, bound.tags);
+  if (!isSame) {
+    await storeFollowed(database, [{ workspace: bound.workspace, source, head, tags }], clock.now().toISOString());
+  }
   return pushed.length;
 };

@@ -1,5 +1,12 @@
 export { GitHosts } from './git-hosts.service.js';
-export { GitHostError, type GitHost, type GitHostFailure, type HostCommit, type HostRepository } from './git-host.js';
+export {
+  GitHostError,
+  MAX_TAGS,
+  type GitHost,
+  type GitHostFailure,
+  type HostCommit,
+  type HostRepository,
+} from './git-host.js';
 export {
   CONNECTED_PROVIDERS,
   isConnectedProvider,
