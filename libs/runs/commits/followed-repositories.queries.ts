@@ -14,11 +14,14 @@ export type BoundWorkspace = {
   /** Whether a person or a team has locked it. Runs wait for the lock of another run. */
   readonly isLocked: boolean;
   readonly hasRuns: boolean;
-  /** The repository and the ref that `head` and `tags` are of; null before the first read. */
+  /**
+   * The repository and the ref that `head` and `tags` are of; null before the first read, `SOURCE_OF_DELETED` after the
+   * workspace was recovered.
+   */
   readonly source: string | null;
-  /** SHA of the commit that was decided last; null if the branch did not exist. */
+  /** SHA of the commit that was decided last; null if the branch has not existed yet. */
   readonly head: string | null;
-  /** SHAs of the tags by their names. */
+  /** SHAs of all listed tags by their names. */
   readonly tags: Readonly<Record<string, string>>;
 };
 
@@ -75,8 +78,16 @@ export const storeFollowed = async (
       set source = excluded.source, head = excluded.head, tags = excluded.tags, read_at = excluded.read_at`);
 };
 
-/** Deletes the rows of workspaces that do not exist any more. */
-export const deleteUnfollowed = async (database: Database): Promise<void> => {
+/** Replaces the source while a workspace is deleted: the commits that were pushed meanwhile start no run after its recovery. */
+export const SOURCE_OF_DELETED = '';
+
+/** Marks the rows of deleted workspaces that can be recovered, and deletes those of workspaces that do not exist any more. */
+export const updateUnfollowed = async (database: Database): Promise<void> => {
   await database.rows(sql`
-    delete from commits.followed f where not exists (select 1 from workspaces w where w.id = f.workspace)`);
+    update commits.followed f set source = ${SOURCE_OF_DELETED}
+     where f.source <> ${SOURCE_OF_DELETED} and exists (select 1 from deleted_workspaces d where d.id = f.workspace)`);
+  await database.rows(sql`
+    delete from commits.followed f
+     where not exists (select 1 from workspaces w where w.id = f.workspace)
+       and not exists (select 1 from deleted_workspaces d where d.id = f.workspace)`);
 };

@@ -4,7 +4,7 @@ import type { Database } from '#platform/postgres';
 import type { CommitVersions } from '#runs/runs';
 import { decideCommit } from './commit-decision.js';
 import { readFollowedRefs } from './followed-refs.reader.js';
-import { storeFollowed, type BoundWorkspace } from './followed-repositories.queries.js';
+import { SOURCE_OF_DELETED, storeFollowed, type BoundWorkspace } from './followed-repositories.queries.js';
 import type { RefHead, RepositoryReader } from './repository-reader.service.js';
 
 type DecisionDependencies = {
@@ -42,7 +42,8 @@ const decideRef = async (
   const commit = await reader.getCommit(ref.sha);
   await versions.create(workspace, {
     serviceProvider: bound.serviceProvider,
-    startsRun: decision.runs,
+    // A recovery starts no run by itself.
+    startsRun: decision.runs && bound.source !== SOURCE_OF_DELETED,
     ingress: {
       identifier: reader.identifier,
       branch: isBranch ? ref.name : null,

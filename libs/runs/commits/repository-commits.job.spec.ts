@@ -209,6 +209,32 @@ describe('a workspace that follows a repository', () => {
     expect(await Promise.all(workspaces.map(async (id) => (await listRuns(id)).length))).toEqual([1, 1, 1]);
   });
 
+  it('starts no run by its recovery, but for the next push', async () => {
+    const repository = await makeRepository();
+    const stays = await bind(repository, 'comes-back', { 'queue-all-runs': true });
+    const moves = await bind(repository, 'comes-back-later', { 'queue-all-runs': true });
+    const remove = async (id: string): Promise<void> => {
+      expectStatus(await server.delete(`/api/v2/workspaces/${id}`), 204);
+      await poll();
+    };
+    const recover = async (id: string): Promise<void> => {
+      expectStatus(await server.post(`/api/v2/recoverable-items/${id}/actions/recover`), 200);
+      await poll();
+    };
+    await poll();
+    await remove(stays);
+    await recover(stays);
+    expect([await listVersions(stays), await listRuns(stays)]).toEqual([[], []]);
+    await remove(moves);
+    await gitea.commit(repository, 'main', { 'while-deleted.tf': '#\n' }, 'While deleted');
+    await recover(moves);
+    expect([(await listVersions(moves)).length, await listRuns(moves)]).toEqual([1, []]);
+    expect(await listMessages(stays)).toEqual(['While deleted\n']);
+    await gitea.commit(repository, 'main', { 'next.tf': '#\n' }, 'Next');
+    await poll();
+    expect(await listMessages(moves)).toEqual(['Next\n']);
+  });
+
   it('never uses a connection of another organization', async () => {
     const repository = await makeRepository();
     const workspace = await makeWorkspace(server, 'neighbour', 'thief', {

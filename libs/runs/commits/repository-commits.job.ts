@@ -8,8 +8,8 @@ import { GitHostError, isConnectedProvider, type GitHost, type GitHosts, type Se
 import { repackCommitArchive, UnusableArchiveError } from './commit-archive.repacker.js';
 import {
   BOUND_PAGE_SIZE,
-  deleteUnfollowed,
   listBoundWorkspaces,
+  updateUnfollowed,
   type BoundPosition,
   type BoundWorkspace,
 } from './followed-repositories.queries.js';
@@ -100,7 +100,7 @@ export const createRepositoryCommitsJob = (dependencies: CommitsJobDependencies)
       await fetchCommits(dependencies, pauses, round);
       await readRepositories(dependencies, pauses, round);
       await fetchCommits(dependencies, pauses, round);
-      await deleteUnfollowed(dependencies.database);
+      await updateUnfollowed(dependencies.database);
     },
   };
 };
