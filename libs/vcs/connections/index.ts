@@ -1,1 +1,2 @@
 export { connectionsDefinition, ConnectionsModule } from './connections.module.js';
+export { requireConnectionUse, selectConnectionUse } from './connection-use.queries.js';

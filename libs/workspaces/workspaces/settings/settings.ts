@@ -19,13 +19,30 @@ const resolveCredential = ({ oauthTokenId, vcsAppInstallationId }: VcsRepoInput)
   return vcsAppInstallationId ? { oauthTokenId: null } : {};
 };
 
+const mergeVcsRepo = (before: VcsRepo | null, input: VcsRepoInput): VcsRepo => ({
+  ...(before ?? VCS_REPO.initial),
+  ...input,
+  ...resolveCredential(input),
+});
+
 const resolveVcsRepo = (before: VcsRepo | null, input: VcsRepoInput): VcsRepo => {
-  const repo = { ...(before ?? VCS_REPO.initial), ...input, ...resolveCredential(input) };
+  const repo = mergeVcsRepo(before, input);
   if (repo.identifier === '') throw unprocessable("Identifier can't be blank", 'vcs-repo/identifier');
   if (!repo.oauthTokenId && !repo.vcsAppInstallationId) {
     throw unprocessable("OAuth token can't be blank", 'vcs-repo/oauth-token-id');
   }
   return repo;
+};
+
+/**
+ * Returns the id of the OAuth token with which the request lets the workspace read another repository than before; null if there
+ * is none.
+ */
+export const getRequestedToken = (before: VcsRepo | null, input: VcsRepoInput | null | undefined): string | null => {
+  if (!input) return null;
+  const { oauthTokenId, identifier } = mergeVcsRepo(before, input);
+  const isSame = oauthTokenId === before?.oauthTokenId && identifier === before.identifier;
+  return isSame ? null : oauthTokenId || null;
 };
 
 /** Returns the changes that a request makes to the present settings; settings that it omits stay. */

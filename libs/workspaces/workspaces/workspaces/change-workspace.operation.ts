@@ -4,8 +4,11 @@ import type { DatabaseRow, KeyedQuery } from '#platform/postgres';
 import type { Actor } from '#api/access';
 import { expectPoolVersion } from '#organizations/agents';
 import { expectSshKeyVersion } from '#organizations/ssh-keys';
+import { requireConnectionUse } from '#vcs/connections';
 import { listTagIds, raiseConflictWhenFixedKeysChanged, resolveTagNames } from '#organizations/tag-bindings';
+import { getRequestedToken } from '../settings/settings.js';
 import type { SiteRelease } from '../tool-versions/tool-versions.view.js';
+import type { WorkspaceState } from './workspace-state.js';
 import { workspace, type WorkspaceCommand, type WorkspaceDecisionContext } from './workspace.js';
 import type { ExistingWorkspaceData, VersionCheck } from './workspaces.commands.js';
 import { authorize } from './workspaces.permissions.js';
@@ -39,6 +42,7 @@ const NO_REFERENCES: CommandReferences = {
   tagIds: [],
   consumers: false,
   toolVersion: false,
+  vcsRepo: null,
 };
 
 /** Returns the problem with the requested tool version as facts for the decision. */
@@ -60,6 +64,7 @@ const PREPARATIONS: { readonly [T in keyof ExistingWorkspaceData]: CommandPrepar
       tags: bindings !== undefined || Boolean(project),
       consumers: changes.globalRemoteState === true || changes.projectRemoteState === true,
       toolVersion: changes.terraformVersion !== undefined,
+      vcsRepo: changes.vcsRepo ?? null,
     }),
     toCommand: ({ findVersionProblem, ...data }, { followedMode, fixed, consumers, siteReleases }) => ({
       type: 'UpdateWorkspace',
@@ -160,6 +165,18 @@ const buildPreconditions = (
   ...expectPoolVersion(pool, row.poolVersion, POOL_ERROR_TEXTS),
 ];
 
+/** Throws 422 if the command lets the workspace read a repository with a connection that the caller may not use for it. */
+const checkConnection = (
+  actor: Actor,
+  { vcsRepo }: CommandReferences,
+  { organization, isConnectionPermitted }: WorkspaceForCommand,
+  state: WorkspaceState,
+): void => {
+  if (state.status !== 'active') return;
+  const token = getRequestedToken(state.settings.vcsRepo, vcsRepo);
+  if (token !== null) requireConnectionUse(actor, organization, token, isConnectionPermitted);
+};
+
 type ExistingWorkspaceTask<T extends keyof ExistingWorkspaceData> = {
   readonly target: WorkspaceTarget;
   readonly data: ExistingWorkspaceData[T];
@@ -188,7 +205,9 @@ export const changeWorkspace = async <T extends keyof ExistingWorkspaceData>(
         if (actor) authorize(actor, type, data, row);
         if (references.project && row.projectVersion === null) throw refuseProject();
         const sshKey = expectSshKeyVersion(references.sshKey, row.sshKeyVersion);
-        return { ...(await store.restore(row.id, workspace, row.snapshot)), row, sshKey };
+        const restored = await store.restore(row.id, workspace, row.snapshot);
+        if (actor) checkConnection(actor, references, row, restored.state);
+        return { ...restored, row, sshKey };
       },
       command: ({ row }) => preparation.toCommand(data, row),
       organization: ({ row }) => row.organization,

@@ -3,6 +3,8 @@ import { expectVersion, getFirstRow, type EventStore } from '#storage/event-stor
 import { createResource } from '#api/access';
 import { expectPoolVersion } from '#organizations/agents';
 import { listTagIds, raiseConflictWhenFixedKeysChanged, resolveTagNames } from '#organizations/tag-bindings';
+import { requireConnectionUse } from '#vcs/connections';
+import { getRequestedToken } from '../settings/settings.js';
 import type { SettingsInput } from '../settings/workspace-settings.js';
 import type { ToolReleases } from '../tool-versions/tool-releases.catalogue.js';
 import type { SiteRelease } from '../tool-versions/tool-versions.view.js';
@@ -61,12 +63,17 @@ export const createWorkspace = async (
     pool: data.settings.agentPoolId ?? null,
     tags: data.flatTags.length + data.bindings.length > 0,
     tagIds: listTagIds(data.flatTags),
+    vcsRepo: data.settings.vcsRepo ?? null,
   };
   const rows = await createResource(store, workspace, {
     id,
     actor,
     load: () => loadOrganizationForNewWorkspace(store.database, actor, organization, references),
-    command: (parent) => toCreateCommand(dependencies, data, parent),
+    command: (parent) => {
+      const token = getRequestedToken(null, data.settings.vcsRepo);
+      if (token !== null) requireConnectionUse(actor, parent.organization, token, parent.isConnectionPermitted);
+      return toCreateCommand(dependencies, data, parent);
+    },
     writes: (parent) => [
       expectVersion(parent.organization, parent.organizationVersion),
       ...(parent.project && parent.projectVersion ? [expectVersion(parent.project, parent.projectVersion)] : []),

@@ -23,10 +23,11 @@ import { buildViewsAt, selectStoredAttributes, type PointInTime } from '#api/jso
 import { selectOwnPolicy, type PolicyIdentifier } from '#organizations/data-retention-policies';
 import { selectFixedKeys, PROJECT_TAGS, selectTagNames, type TagNames } from '#organizations/tag-bindings';
 import { selectSshKeyVersion } from '#organizations/ssh-keys';
+import { selectConnectionUse } from '#vcs/connections';
 import { AGENT_POOL, EXECUTION_MODE, INHERITED_MODE } from '../settings/execution.queries.js';
 import type { WorkspaceLockState } from './workspace-state.js';
 import { buildLockSnapshotJson, type LockSnapshot } from '../lock/lock.view.js';
-import { WORKSPACE_SETTINGS, type WorkspaceSettings } from '../settings/workspace-settings.js';
+import { WORKSPACE_SETTINGS, type VcsRepoInput, type WorkspaceSettings } from '../settings/workspace-settings.js';
 import type { FixedTagKey } from '../tags/tags.js';
 import { SELECT_SITE_RELEASES, type SiteRelease } from '../tool-versions/tool-versions.view.js';
 
@@ -196,6 +197,7 @@ export type CommandReferences = {
   readonly consumers: boolean;
   /** Whether the command names a tool version. */
   readonly toolVersion: boolean;
+  readonly vcsRepo: VcsRepoInput | null;
 };
 
 /** The facts for a decision besides the state of the stream. */
@@ -228,6 +230,8 @@ export type WorkspaceForCommand = PermissionScope & {
   readonly consumers: readonly string[];
   /** Empty if the command names no tool version. */
   readonly siteReleases: readonly SiteRelease[];
+  /** From `selectConnectionUse`, for the referenced OAuth token, or else that of the present repository. */
+  readonly isConnectionPermitted: boolean | null;
   readonly snapshot: LockSnapshot;
 };
 
@@ -239,10 +243,12 @@ export const loadWorkspaceForCommand = async (
   database: Database,
   actor: Actor | null,
   target: WorkspaceTarget,
-  { project, pool, sshKey, tags, tagIds, consumers, toolVersion }: CommandReferences,
+  { project, pool, sshKey, tags, tagIds, consumers, toolVersion, vcsRepo }: CommandReferences,
 ): Promise<WorkspaceForCommand> => {
   const workspace = { workspace: sql.raw('w.id'), project: project ? sql`${project}` : sql.raw('w.project') };
   const choice = { pool, organization: sql.raw('w.organization'), ...workspace };
+  const token = sql`coalesce(${vcsRepo?.oauthTokenId || null}, w.settings #>> '{vcsRepo,oauthTokenId}')`;
+  const home = sql`coalesce(${project}, w.project)`;
   const targetKey = sql.raw('target.key');
   const isTarget =
     'id' in target
@@ -264,6 +270,7 @@ export const loadWorkspaceForCommand = async (
            ${actor ? selectTagNames(actor, tagIds, sql.raw('w.organization')) : sql.raw(`'{}'::jsonb`)} as "tagNames",
            ${consumers ? CONFIGURED_CONSUMERS : sql.raw(`'{}'::text[]`)} as consumers,
            ${toolVersion ? SELECT_SITE_RELEASES : sql.raw(`'[]'::jsonb`)} as "siteReleases",
+           ${vcsRepo ? selectConnectionUse(token, sql.raw('w.organization'), home) : sql.raw('null::boolean')} as "isConnectionPermitted",
            ${buildLockSnapshotJson(actor)} as snapshot
       from unnest(${keys}::text[]) as target (key) cross join workspaces w join organizations o on o.id = w.organization
       join event_store.streams so on so.stream = w.organization
@@ -287,22 +294,26 @@ export type OrganizationForNewWorkspace = PermissionScope & {
   readonly fixed: readonly FixedTagKey[];
   readonly tagNames: TagNames;
   readonly siteReleases: readonly SiteRelease[];
+  /** From `selectConnectionUse`, for the referenced OAuth token. */
+  readonly isConnectionPermitted: boolean | null;
 };
 
 export const loadOrganizationForNewWorkspace = async (
   database: Database,
   actor: Actor,
   organization: string,
-  { project, pool, tags, tagIds }: Pick<CommandReferences, 'project' | 'pool' | 'tags' | 'tagIds'>,
+  { project, pool, tags, tagIds, vcsRepo }: Pick<CommandReferences, 'project' | 'pool' | 'tags' | 'tagIds' | 'vcsRepo'>,
 ): Promise<OrganizationForNewWorkspace> => {
   // A new workspace is in no scope list of an agent pool yet.
   const choice = { pool, organization: sql.raw('o.id'), project: sql.raw('p.id') };
+  const token = vcsRepo?.oauthTokenId;
   const select = (names: readonly string[]): Sql => sql`
     select target.key, o.id as organization, so.version as "organizationVersion", p.id as project, sp.version as "projectVersion",
            ${selectProjectGrants(actor, sql.raw('p.id'))} as grants,
            ${selectUsablePoolVersion(choice)} as "poolVersion", ${INHERITED_MODE} as "followedMode",
            ${tags ? selectFixedKeys(sql.raw('p.id')) : sql.raw(`'[]'::jsonb`)} as fixed,
-           ${selectTagNames(actor, tagIds, sql.raw('o.id'))} as "tagNames", ${SELECT_SITE_RELEASES} as "siteReleases"
+           ${selectTagNames(actor, tagIds, sql.raw('o.id'))} as "tagNames", ${SELECT_SITE_RELEASES} as "siteReleases",
+           ${token ? selectConnectionUse(sql`${token}`, sql.raw('o.id'), sql.raw('p.id')) : sql.raw('null::boolean')} as "isConnectionPermitted"
       from unnest(${names}::text[]) as target (key) join organizations o on ${hasOrganizationName('o', sql.raw('target.key'))}
       join event_store.streams so on so.stream = o.id
       left join projects p on p.organization = o.id and p.id = coalesce(${project}, o.default_project)
