@@ -1,5 +1,6 @@
 export * from './runtime/backoff.js';
 export * from './runtime/keyed-mutex.js';
+export { isInsideLink } from './rules/archive-links.js';
 export * from './rules/changes.js';
 export * from './rules/checks.js';
 export * from './events/decider.js';

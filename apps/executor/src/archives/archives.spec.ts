@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pack, type Headers } from 'tar-stream';
 import { copyContainedFile, findWorkingDirectory } from './contained-files.js';
 import { packArchive } from './pack-archive.js';
-import { isInsideLink, normalizeEntryPath, unpackArchive } from './unpack-archive.js';
+import { normalizeEntryPath, unpackArchive } from './unpack-archive.js';
 
 let folder: string;
 let target: string;
@@ -178,6 +178,4 @@ describe('the working directory', () => {
 
 it('keeps names that look like paths out of the folder', () => {
   expect(normalizeEntryPath('./a//b/./c..d/..e')).toBe('a/b/c..d/..e');
-  expect(isInsideLink('a/b/link', '../../c')).toBe(true);
-  expect(isInsideLink('a/b/link', '../../../c')).toBe(false);
 });

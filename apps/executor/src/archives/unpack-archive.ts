@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { extract, type Entry, type Headers } from 'tar-stream';
-import { getErrorCode } from '#platform/kernel';
+import { getErrorCode, isInsideLink } from '#platform/kernel';
 import { RunError } from '../executor-error.js';
 
 const MAX_ENTRIES = 200_000;
@@ -25,16 +25,6 @@ export const normalizeEntryPath = (name: string): string => {
     throw new RunError(`The archive has an entry outside of its folder: ${JSON.stringify(name.slice(0, 200))}`);
   }
   return segments.join('/');
-};
-
-/** A `..` after a name: the name can be a link, and the folder above its target is then elsewhere. */
-const HAS_LATE_PARENT = /(?:^|\/)(?!\.{0,2}(?:\/|$))[^/]+\/(?:.*\/)?\.\.(?:\/|$)/;
-
-/** Returns whether the target of a link is in the folder of the archive, whatever other links there are. */
-export const isInsideLink = (path: string, target: string): boolean => {
-  const resolved = posix.normalize(posix.join(posix.dirname(path), target));
-  const isInside = !target.startsWith('/') && resolved !== '..' && !resolved.startsWith('../');
-  return isInside && !HAS_LATE_PARENT.test(target);
 };
 
 /** Unpacks one archive into an empty folder. */
