@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { extract, pack, type Headers } from 'tar-stream';
-import { readBytes } from '#storage/blob-store';
+import { MIB, readBytes } from '#storage/blob-store';
 import { repackCommitArchive } from './commit-archive.repacker.js';
 
 type Entry = Headers & { readonly text?: string };
@@ -42,9 +42,42 @@ describe('the archive of a commit', () => {
     ['a path outside', { name: 'network/../../etc/passwd', text: 'x' }, /path outside/],
     ['a link to a path outside', { name: 'network/a', type: 'symlink', linkname: '../b' }, /leads out/],
     ['a link to an absolute path', { name: 'network/a', type: 'symlink', linkname: '/etc' }, /leads out/],
+    [
+      'a link above a folder that can be a link',
+      { name: 'network/t', type: 'symlink', linkname: 'a/b/s/..' },
+      /leads out/,
+    ],
+    ['a path that is too long', { name: `network/${'a'.repeat(5_000)}`, text: 'x' }, /4096 characters/],
+    ['a size that is no number', { name: 'network/a', text: 'x', pax: { size: 'x' } }, /without size/],
+    ['a size that is negative', { name: 'network/a', text: 'x', pax: { size: '-1' } }, /without size/],
+    ['headers that are too large', { name: 'network/a', text: 'x', pax: { comment: 'x'.repeat(2 * MIB) } }, /1 MiB/],
     ['a link that leaves and returns', { name: 'network/a', type: 'symlink', linkname: '../network/b' }, /leads out/],
   ])('is refused with %s', async (_, entry, reason) => {
     await expect(repack(await makeArchive([entry]))).rejects.toThrow(reason);
+  });
+
+  it('keeps the permissions of files, and no set-user-ID bit', async () => {
+    const archive = await repack(await makeArchive([{ name: 'network/a', mode: 0o4755, text: 'x' }]));
+    const entries = extract();
+    entries.end(gunzipSync(archive));
+    for await (const entry of entries) {
+      expect(entry.header.mode).toBe(0o755);
+      entry.resume();
+    }
+  });
+
+  it('with many files has more headers than may be between two files', async () => {
+    const names = Array.from({ length: 1_500 }, (_, number) => ({ name: `network/${number}`, text: 'x' }));
+    expect(await list(await repack(await makeArchive(names)))).toHaveLength(1_500);
+    const large = await makeArchive([{ name: 'network/a', text: 'x'.repeat(5 * MIB) }]);
+    expect((await list(await repack(large)))[0]).toHaveLength(5 * MIB + 2);
+  });
+
+  it('is refused if it never ends', async () => {
+    const ended = new AbortController();
+    const repacked = readBytes(repackCommitArchive(new Readable({ read: () => {} }), ended.signal));
+    ended.abort();
+    await expect(repacked).rejects.toThrow(/takes too long/);
   });
 
   it('is refused if it is damaged', async () => {
