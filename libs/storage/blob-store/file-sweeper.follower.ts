@@ -27,25 +27,31 @@ export type FileSweeperOptions<E extends Message> = {
 };
 
 type TrackedFile = { readonly id: string; readonly owner: string; readonly organization: string };
+/** The index of its event in the batch. */
+type AddedFile = TrackedFile & { readonly index: number };
 
 const ORGANIZATION_DELETED: OrganizationDeleted['type'] = 'OrganizationDeleted';
 
-const listEnded = (events: readonly RecordedEvent[], ends: FileSweeperOptions<Message>['ownerEnds']): string[] =>
-  events.filter(({ type, data }) => ends[type]?.(data as never)).map(({ stream }) => stream);
+/** Returns the streams that the events end, with the index of the last event that does. */
+const listEnded = (
+  events: readonly RecordedEvent[],
+  ends: FileSweeperOptions<Message>['ownerEnds'],
+): ReadonlyMap<string, number> =>
+  new Map(events.flatMap(({ type, data, stream }, index) => (ends[type]?.(data as never) ? [[stream, index]] : [])));
 
 type FileChanges = Readonly<Record<string, ((data: never, event: RecordedEvent) => FileChange | null) | undefined>>;
 
 const listFileChanges = (
   changesByType: FileChanges,
   events: readonly RecordedEvent[],
-): { readonly added: TrackedFile[]; readonly removedIds: string[] } => {
-  const added: TrackedFile[] = [];
+): { readonly added: AddedFile[]; readonly removedIds: string[] } => {
+  const added: AddedFile[] = [];
   const removedIds: string[] = [];
-  for (const event of events) {
+  for (const [index, event] of events.entries()) {
     const change = changesByType[event.type]?.(event.data as never, event);
     if (!change) continue;
     if ('removed' in change) removedIds.push(change.removed);
-    else added.push({ id: change.stored, owner: change.owner, organization: event.organization ?? '' });
+    else added.push({ id: change.stored, owner: change.owner, organization: event.organization ?? '', index });
   }
   return { added, removedIds };
 };
@@ -74,14 +80,17 @@ export const createFileSweeper = <E extends Message>({
       const { added, removedIds } = listFileChanges(on, events);
       const owners = listEnded(events, ownerEnds);
       const organizations = listEnded(events, { [ORGANIZATION_DELETED]: () => true });
-      const deleted = new Set([...owners, ...organizations]);
       const orphans =
-        deleted.size === 0
+        owners.size + organizations.size === 0
           ? []
           : await session.run<{ id: string }>(sql`
               select id from ${tableName}
-               where owner = any (${owners}::text[]) or organization = any (${organizations}::text[])`);
-      const deletedAtOnce = added.filter((file) => deleted.has(file.owner) || deleted.has(file.organization));
+               where owner = any (${[...owners.keys()]}::text[]) or organization = any (${[...organizations.keys()]}::text[])`);
+      // A recovered workspace has files that were added after its deletion.
+      const deletedAtOnce = added.filter(
+        ({ owner, organization, index }) =>
+          index < (owners.get(owner) ?? -1) || index < (organizations.get(organization) ?? -1),
+      );
       const removed = [...new Set([...removedIds, ...[...orphans, ...deletedAtOnce].map(({ id }) => id)])];
       await forEachConcurrently(removed, remove);
       return [
