@@ -9,6 +9,8 @@ type HostAccess = {
   readonly provider: ConnectedProvider;
   readonly apiUrl: string;
   readonly token: string;
+  /** Ends all requests, however many there are. Without it, each request has its own limit. */
+  readonly deadline?: AbortSignal;
 };
 
 const TIMEOUT_MS = 10_000;
@@ -30,8 +32,8 @@ export class GitHosts {
     };
   }
 
-  open({ provider, apiUrl, token }: HostAccess): GitHost {
-    return CREATE[provider](this.fetches, apiUrl, token);
+  open({ provider, apiUrl, token, deadline }: HostAccess): GitHost {
+    return CREATE[provider](this.fetches, apiUrl, token, deadline);
   }
 }
 

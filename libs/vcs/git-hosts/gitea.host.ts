@@ -2,19 +2,30 @@ import { z } from 'zod';
 import { GitHostError, MAX_FOLDERS, MAX_TAGS, type GitHost, type HostCommit, type HostRepository } from './git-host.js';
 import { HostRequests, type HostFetches } from './host-requests.http.js';
 
-/** What the host sends becomes part of paths and documents. */
+/** Texts of the host become parts of paths, documents and rows: they are limited, and without lone surrogates and controls. */
+const hostText = (most: number) =>
+  z
+    .string()
+    .max(most)
+    .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text));
+
 const sha = z.string().regex(/^[0-9a-f]{40,64}$/);
-const webAddress = z
-  .string()
-  .max(2_000)
-  .regex(/^https?:\/\//);
-const accountName = z.string().max(255);
+const webAddress = hostText(2_000).regex(/^https?:\/\//);
+const accountName = hostText(255);
+const refName = hostText(1_000).min(1);
+const path = hostText(4_096);
 
 const user = z.object({ login: accountName });
-const repository = z.object({ full_name: z.string(), default_branch: z.string(), html_url: webAddress });
+const repository = z.object({ full_name: hostText(500), default_branch: hostText(1_000), html_url: webAddress });
 const repositories = z.object({ data: z.array(repository) });
 const branch = z.object({ commit: z.object({ id: sha }) });
-const tags = z.array(z.object({ name: z.string(), commit: z.object({ sha }) }));
+/** Tags and paths that do not fit are null, and left out. */
+const tags = z.array(
+  z
+    .object({ name: refName, commit: z.object({ sha }) })
+    .nullable()
+    .catch(null),
+);
 const commit = z.object({
   html_url: webAddress,
   commit: z.object({ message: z.string(), author: z.object({ name: z.string() }).nullish() }),
@@ -22,10 +33,10 @@ const commit = z.object({
 });
 const comparison = z.object({
   total_commits: z.int(),
-  commits: z.array(z.object({ files: z.array(z.object({ filename: z.string() })).nullish() })).nullish(),
+  commits: z.array(z.object({ files: z.array(z.object({ filename: path })).nullish() })).nullish(),
 });
 const tree = z.object({
-  tree: z.array(z.object({ path: z.string(), type: z.string() })),
+  tree: z.array(z.object({ path: path.nullable().catch(null), type: z.string() })),
   truncated: z.boolean(),
 });
 
@@ -34,6 +45,12 @@ const MAX_NAME_CHARACTERS = 255;
 
 /** Cuts a text that people have written in a commit, and removes what no database stores. */
 const shorten = (text: string, most: number): string => text.replaceAll('\0', '').slice(0, most).toWellFormed();
+
+/** Returns the number of all rows of a list; null if the host does not count them. */
+const parseTotal = (headers: Headers): number | null => {
+  const text = headers.get('x-total-count') ?? '';
+  return /^\d{1,9}$/.test(text) ? Number(text) : null;
+};
 
 /** Gitea cuts larger pages of a tree to its own limit, which is 1,000 by default. */
 const TREE_PAGE_SIZE = 1_000;
@@ -65,15 +82,19 @@ const requireRepositoryPath = (identifier: string): string => {
 };
 
 /** Returns a Gitea or Forgejo: both have the same API. */
-export const createGiteaHost = (fetches: HostFetches, apiUrl: string, token: string): GitHost => {
-  const requests = new HostRequests(fetches, apiUrl, { authorization: `token ${token}` });
+export const createGiteaHost = (
+  fetches: HostFetches,
+  apiUrl: string,
+  token: string,
+  deadline: AbortSignal | null = null,
+): GitHost => {
+  const requests = new HostRequests(fetches, apiUrl, { authorization: `token ${token}` }, deadline);
   return {
     getUser: async () => ({ name: (await requests.read('/user', user)).login }),
     listRepositories: async ({ search = '', number, size }) => {
       const parameters = new URLSearchParams({ q: search, page: `${number}`, limit: `${size}`, sort: 'alpha' });
       const { body, headers } = await requests.readWithHeaders(`/repos/search?${parameters.toString()}`, repositories);
-      const total = Number(headers.get('x-total-count') ?? body.data.length);
-      return { repositories: body.data.map(toRepository), total: Number.isSafeInteger(total) ? total : 0 };
+      return { repositories: body.data.map(toRepository), total: parseTotal(headers) ?? body.data.length };
     },
     findRepository: async (identifier) => {
       const path = toRepositoryPath(identifier);
@@ -91,7 +112,7 @@ export const createGiteaHost = (fetches: HostFetches, apiUrl: string, token: str
     getCommit: (identifier, id) =>
       readCommit(requests, `${requireRepositoryPath(identifier)}/git/commits/${encodeURIComponent(id)}`),
     listChangedFiles: (identifier, before, after) =>
-      readChangedFiles(requests, `${requireRepositoryPath(identifier)}/compare/${before}...${after}`),
+      readChangedFiles(requests, `${requireRepositoryPath(identifier)}/compare`, before, after),
     downloadArchive: (identifier, id) =>
       requests.download(`${requireRepositoryPath(identifier)}/archive/${encodeURIComponent(id)}.tar.gz`),
   };
@@ -99,7 +120,7 @@ export const createGiteaHost = (fetches: HostFetches, apiUrl: string, token: str
 
 /** Returns null for names that no branch can have and that would be another path. */
 const findHead = async (requests: HostRequests, path: string, name: string): Promise<string | null> => {
-  if (name === '.' || name === '..') return null;
+  if (name === '.' || name === '..' || !name.isWellFormed()) return null;
   return (await requests.readOrNull(`${path}/branches/${encodeURIComponent(name)}`, branch))?.commit.id ?? null;
 };
 
@@ -107,7 +128,7 @@ const readFolders = async (requests: HostRequests, path: string): Promise<readon
   const folders: string[] = [];
   for (let page = 1; page <= MAX_TREE_PAGES && folders.length < MAX_FOLDERS; page += 1) {
     const body = await requests.read(`${path}?recursive=true&page=${page}&per_page=${TREE_PAGE_SIZE}`, tree);
-    folders.push(...body.tree.filter(({ type }) => type === 'tree').map((entry) => entry.path));
+    folders.push(...body.tree.flatMap((entry) => (entry.type === 'tree' && entry.path !== null ? [entry.path] : [])));
     if (!body.truncated) break;
   }
   return folders.slice(0, MAX_FOLDERS);
@@ -115,7 +136,8 @@ const readFolders = async (requests: HostRequests, path: string): Promise<readon
 
 const readCommit = async (requests: HostRequests, path: string): Promise<HostCommit> => {
   const row = await requests.read(`${path}?stat=false&verification=false&files=false`, commit);
-  const author = row.author?.login ?? shorten(row.commit.author?.name ?? '', MAX_NAME_CHARACTERS);
+  const author =
+    row.author?.login ?? shorten(row.commit.author?.name ?? '', MAX_NAME_CHARACTERS).replaceAll(/\p{Cc}/gu, '');
   return {
     message: shorten(row.commit.message, MAX_MESSAGE_CHARACTERS),
     url: row.html_url,
@@ -124,25 +146,38 @@ const readCommit = async (requests: HostRequests, path: string): Promise<HostCom
   };
 };
 
-const PAGE_SIZE = 50;
+const TAG_PAGE_SIZE = 50;
+/** A host can have a limit for pages that is smaller than the requested size. */
+const MAX_TAG_PAGES = 20;
 
 const readTags = async (requests: HostRequests, path: string): Promise<{ name: string; sha: string }[]> => {
   const listed: { name: string; sha: string }[] = [];
-  for (let page = 1; listed.length < MAX_TAGS; page += 1) {
-    const rows = await requests.read(`${path}/tags?page=${page}&limit=${PAGE_SIZE}`, tags);
-    listed.push(...rows.map(({ name, commit: { sha } }) => ({ name, sha })));
-    if (rows.length < PAGE_SIZE) break;
+  let read = 0;
+  for (let page = 1; page <= MAX_TAG_PAGES && listed.length < MAX_TAGS; page += 1) {
+    const address = `${path}/tags?page=${page}&limit=${TAG_PAGE_SIZE}`;
+    const { body, headers } = await requests.readWithHeaders(address, tags);
+    listed.push(...body.flatMap((tag) => (tag === null ? [] : [{ name: tag.name, sha: tag.commit.sha }])));
+    read += body.length;
+    if (body.length === 0 || read >= (parseTotal(headers) ?? Infinity)) break;
   }
   return listed.slice(0, MAX_TAGS);
 };
 
 /** The host lists the files of each commit. Commits that lack their files, or a commit that is missing, make the list incomplete. */
-const readChangedFiles = async (requests: HostRequests, path: string): Promise<readonly string[] | null> => {
+const readChangedFiles = async (
+  requests: HostRequests,
+  path: string,
+  before: string,
+  after: string,
+): Promise<readonly string[] | null> => {
+  const compare = (from: string, to: string) => requests.read(`${path}/${from}...${to}?verification=false`, comparison);
   try {
-    const { total_commits: total, commits } = await requests.read(`${path}?verification=false`, comparison);
+    const { total_commits: total, commits } = await compare(before, after);
     const files = (commits ?? []).map((one) => one.files ?? null);
-    // After a forced push to an older commit there is no commit to compare, but the files differ.
     if (files.length === 0 || files.length < total || files.includes(null)) return null;
+    // A forced push drops commits. The host does not list the files that the branch loses with them.
+    const dropped = await compare(after, before);
+    if (dropped.total_commits !== 0 || (dropped.commits ?? []).length > 0) return null;
     return [...new Set(files.flatMap((one) => (one ?? []).map(({ filename }) => filename)))];
   } catch (error) {
     if (error instanceof GitHostError && ['not-found', 'unexpected'].includes(error.failure)) return null;

@@ -14,6 +14,8 @@ export class HostRequests {
     /** Address of the API, without a slash at its end. */
     private readonly apiUrl: string,
     private readonly headers: Readonly<Record<string, string>>,
+    /** Ends all requests, also those that begin later. */
+    private readonly deadline: AbortSignal | null = null,
   ) {
     this.host = new URL(apiUrl).host;
   }
@@ -51,8 +53,12 @@ export class HostRequests {
   }
 
   private async send(path: string, fetch = this.fetches.documents): Promise<Response> {
+    // An error of `fetch` about such a header would contain its value.
+    if (!Object.values(this.headers).every((value) => /^[\x20-\x7e]*$/.test(value)))
+      throw new GitHostError('unauthorized', `The token for ${this.host} has characters that no token can have`);
     const response = await fetch(`${this.apiUrl}${path}`, {
       headers: { accept: 'application/json', ...this.headers },
+      signal: this.deadline,
     }).catch((error: unknown) => {
       throw toHostError(error);
     });
