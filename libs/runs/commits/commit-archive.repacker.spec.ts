@@ -5,7 +5,7 @@ import { extract, pack, type Headers } from 'tar-stream';
 import { MIB, readBytes } from '#storage/blob-store';
 import { repackCommitArchive } from './commit-archive.repacker.js';
 
-type Entry = Headers & { readonly text?: string };
+type Entry = Headers & { readonly text?: string; readonly pax?: Readonly<Record<string, string>> };
 
 const makeArchive = async (entries: readonly Entry[]): Promise<Buffer> => {
   const archive = pack();
