@@ -73,6 +73,8 @@ describe('an OAuth client', () => {
   it.each([
     ['a token that the host refuses', { 'oauth-token-string': 'wrong' }, 'oauth-token-string', /refused the token/],
     ['a blank token', { 'oauth-token-string': ' ' }, 'oauth-token-string', /can't be blank/],
+    ['a token with a line break', { 'oauth-token-string': 'to\nken' }, 'oauth-token-string', /visible ASCII/],
+    ['a token with an umlaut', { 'oauth-token-string': 'tökén' }, 'oauth-token-string', /visible ASCII/],
     ['an address without HTTPS', { 'api-url': 'http://git.example.com' }, 'api-url', /begins with https/],
     ['an address with a password', { 'http-url': 'https://a:b@git.example.com' }, 'http-url', /without user, password/],
     ['a private address', { 'api-url': 'http://127.0.0.2' }, 'api-url', /has a private address/],
@@ -115,7 +117,9 @@ describe('an OAuth client', () => {
       server.patch(byId(client), resource('oauth-clients', { 'oauth-token-string': text }));
     expectStatus(await change('wrong'), 422);
     expect(await vault.open(token)).toBe(HOST_TOKEN);
-    const { data } = expectStatus(await change(HOST_TOKEN), 200).body;
+    // Spaces around it come from a clipboard.
+    const { data } = expectStatus(await change(` ${HOST_TOKEN}\n`), 200).body;
+    expect(await vault.open(token)).toBe(HOST_TOKEN);
     expect(data.relationships['oauth-tokens'].data).toEqual([{ type: 'oauth-tokens', id: token }]);
   });
 

@@ -42,7 +42,11 @@ const attributes = {
   'private-key': unsupportedMember(NO_FLOW),
 };
 
-const token = text(4_096).refine((value) => value.trim() !== '', "can't be blank");
+/** The token becomes a header of requests. */
+const token = text(4_096)
+  .trim()
+  .refine((value) => value !== '', "can't be blank")
+  .refine((value) => /^[\x21-\x7e]*$/.test(value), 'must consist of visible ASCII characters, without spaces');
 
 const relationships = z
   .object({ projects: toManyInput('projects'), 'agent-pool': unsupportedMember(NO_AGENTS) })
