@@ -32,6 +32,9 @@ const ATTRIBUTES: Readonly<Record<GitHostFailure, 'api-url' | 'oauth-token-strin
 
 const DEFAULT_PAUSE_S = 60;
 
+/** For all requests to the host that one request of a caller needs. A tree can have many pages. */
+const USE_WITHIN_MS = 10_000;
+
 /** Throws 422 for a kind of host that cannot be connected. */
 export const requireConnectedProvider = (provider: string): ConnectedProvider => {
   if (isKnownProvider(provider) && isConnectedProvider(provider)) return provider;
@@ -67,8 +70,9 @@ export class Connections {
     const text = client.token === null ? undefined : await this.vault.open(client.token);
     if (text === undefined) throw unprocessable('The connection has no token');
     const provider = requireConnectedProvider(client.serviceProvider);
+    const deadline = AbortSignal.timeout(USE_WITHIN_MS);
     try {
-      return await work(this.hosts.open({ provider, apiUrl: client.apiUrl, token: text }));
+      return await work(this.hosts.open({ provider, apiUrl: client.apiUrl, token: text, deadline }));
     } catch (error) {
       throw error instanceof GitHostError ? toRefusal(error) : error;
     }
