@@ -10,6 +10,7 @@ import { stateDefinition } from '#workspaces/state';
 import { notificationsDefinition } from '#activity/notifications';
 import { FixedClock } from '../../../test/support/clocks.js';
 import { readWholeLog, waitForFollowers } from '../../../test/support/event-log.js';
+import { runBetween } from '../../../test/support/interleaving.js';
 import { runJobOnce } from '../../../test/support/scheduled-jobs.js';
 import {
   bindTags,
@@ -366,6 +367,21 @@ describe('a recovery', () => {
     expectStatus(await recover(id, admin), 200);
   });
 
+  it('comes back into the default project only for callers that may create workspaces there', async () => {
+    const project = await makeProject(server, 'acme', unique('leaving'));
+    const id = await make(unique('homeless'), {}, { project: { data: { type: 'projects', id: project } } });
+    await grantWorkspaceAccess(server, admins, id, 'admin');
+    await remove(id);
+    const canRecover = async (api: ApiTestClient): Promise<unknown> =>
+      (await list(api)).data.find((item: ApiResponse['body']) => item.id === id).attributes.permissions['can-recover'];
+    expect(await canRecover(admin)).toBe(true);
+    expectStatus(await server.delete(`/api/v2/projects/${project}`), 204);
+    expect([await canRecover(admin), await canRecover(server)]).toEqual([false, true]);
+    const refused = expectStatus(await recover(id, admin), 403);
+    expect(refused.body.errors[0].detail).toContain('you may not create workspaces in Default Project');
+    expectStatus(await recover(id), 200);
+  });
+
   it('is allowed to administrators of the project', async () => {
     const project = await makeProject(server, 'acme', unique('project'));
     const id = await make(unique('inside'), {}, { project: { data: { type: 'projects', id: project } } });
@@ -437,6 +453,20 @@ describe('the end of a deleted workspace', () => {
       data: { expired: true },
       context: { auth: 'System' },
     });
+  });
+
+  it('comes for the others if the purge of one fails', async () => {
+    const [first, second] = [await make(), await make()];
+    await remove(first);
+    await remove(second);
+    const [failing, purged] = [first, second].toSorted();
+    clock.pass({ seconds: 30 * 86_400 });
+    runBetween(server.store, () => Promise.reject(new Error('the disk is full')));
+    const job = createExpiredWorkspacesJob(server.store, clock, server.runtime.ids);
+    await expect(runJobOnce(job)).rejects.toThrow('1 deleted workspaces could not be purged');
+    expect(await countRows(purged ?? '')).toBe(0);
+    expect(await runJobOnce(job)).toBe(1);
+    expect(await countRows(failing ?? '')).toBe(0);
   });
 
   it('comes earlier if an owner wants it', async () => {

@@ -54,6 +54,10 @@ const getKind = (id: string): RecoverableKind => {
 
 const toItem = (kind: RecoverableKind, id: string) => toOne(kind, id, `/api/v2/${kind}/${id}`);
 
+/** The list contains only what the caller may delete. An item whose project is gone comes back into the default project. */
+const canRecover = (actor: Actor, { organization, newProjectGrants: grants }: RecoverableItemRow): boolean =>
+  grants === null || can(actor, 'create-workspace', { organization, grants });
+
 const renderItem = (row: RecoverableItemRow, actor: Actor): Resource => ({
   id: row.id,
   type: 'recoverable-items',
@@ -63,10 +67,9 @@ const renderItem = (row: RecoverableItemRow, actor: Actor): Resource => ({
     'deleted-by': row.deletedBy,
     kind: row.kind,
     name: row.name,
-    // The list contains only what the caller may recover.
     permissions: {
       'can-purge': can(actor, getDeletionPermission(row.forced, row.allowForceDelete), row),
-      'can-recover': true,
+      'can-recover': canRecover(actor, row),
     },
     'recoverable-until': row.recoverableUntil,
   },

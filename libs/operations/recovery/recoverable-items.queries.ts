@@ -3,6 +3,7 @@ import type { Database } from '#platform/postgres';
 import {
   isPermittedBy,
   listInOrganization,
+  selectProjectGrants,
   selectWorkspaceGrants,
   type Actor,
   type ActingPrincipal,
@@ -30,6 +31,8 @@ export type RecoverableItemRow = {
   readonly deletedAt: Timestamp;
   readonly recoverableUntil: Timestamp;
   readonly grants: readonly Grant[];
+  /** Access of the caller's teams to the default project, if the item comes back into it because its own is gone. */
+  readonly newProjectGrants: readonly Grant[] | null;
 };
 
 type DeletedKind = { readonly permission: Permission; readonly select: (actor: Actor) => Sql };
@@ -74,7 +77,9 @@ export const listRecoverableItems = (
         (select (o.settings ->> 'allowForceDeleteWorkspaces')::boolean from organizations o
           where o.id = i.organization) as "allowForceDelete",
         ${selectVisiblePrincipal(actor, sql.raw('i.deleted_by'), sql.raw('i.organization'))} as "deletedBy",
-        i.deleted_at as "deletedAt", i.recoverable_until as "recoverableUntil", i.grants`,
+        i.deleted_at as "deletedAt", i.recoverable_until as "recoverableUntil", i.grants,
+        (select ${selectProjectGrants(actor, sql.raw('o.default_project'))} from organizations o
+          where o.id = i.organization and not exists (select from projects p where p.id = i.project)) as "newProjectGrants"`,
       from: sql`from (${selectRecoverable(actor, kinds)}) i`,
       where: sql.raw('true'),
       order: sql.raw('"deletedAt" desc, id'),

@@ -1,7 +1,14 @@
-import { notFound, sql } from '#platform/kernel';
+import { notFound, sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import { buildSnapshotJson, type StreamSnapshot, type StreamVersion } from '#storage/event-store';
-import { requireCurrentAccess, selectWorkspaceGrants, type Actor, type PermissionScope } from '#api/access';
+import {
+  requireCurrentAccess,
+  selectProjectGrants,
+  selectWorkspaceGrants,
+  type Actor,
+  type Grant,
+  type PermissionScope,
+} from '#api/access';
 import { isPoolUsableBy } from '#organizations/agents';
 import { selectFixedKeys } from '#organizations/tag-bindings';
 import type { FixedTagKey } from '../tags/tags.js';
@@ -15,6 +22,10 @@ export type DeletedWorkspaceForCommand = PermissionScope & {
   /** The project to which the workspace comes back: its own, or the default project if its own is gone. */
   readonly project: string;
   readonly projectName: string;
+  /** Whether its own project is gone. */
+  readonly isMoved: boolean;
+  /** Access of the caller's teams to `project`. */
+  readonly projectGrants: readonly Grant[];
   /** Null if the workspace has no agent pool, or may not use it. */
   readonly pool: StreamVersion | null;
   readonly sshKey: StreamVersion | null;
@@ -52,6 +63,7 @@ export const loadDeletedWorkspace = async (
   const row = await database.row<DeletedWorkspaceForCommand>(sql`
     select d.id, d.organization, d.forced, (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
            ${selectWorkspaceGrants(actor, 'd')} as grants, p.id as project, p.name as "projectName",
+           p.id <> d.project as "isMoved", ${selectProjectGrants(actor, sql.raw('p.id'))} as "projectGrants",
            ${POOL} as pool, ${SSH_KEY} as "sshKey", ${selectFixedKeys(sql.raw('p.id'))} as fixed,
            so.version as "organizationVersion", sp.version as "projectVersion", ${buildSnapshotJson('s')} as snapshot
       from ${WORKSPACES} d join organizations o on o.id = d.organization
@@ -65,12 +77,22 @@ export const loadDeletedWorkspace = async (
   return row;
 };
 
-/** Returns the ids of workspaces that cannot be recovered any more, the oldest first. */
-export const listExpiredWorkspaces = async (
-  database: Database,
-  now: string,
-  limit: number,
-): Promise<readonly { readonly id: string; readonly organization: string }[]> =>
-  database.rows<{ id: string; organization: string }>(sql`
-    select id, organization from deleted_workspaces where recoverable_until <= ${now}
-     order by recoverable_until limit ${limit}`);
+type ExpiredWorkspace = { readonly id: string; readonly organization: string; readonly recoverableUntil: Timestamp };
+
+const EXPIRED_PER_PAGE = 100;
+
+/** Yields the workspaces that cannot be recovered any more, the oldest first, each once. */
+export async function* listExpiredWorkspaces(database: Database, now: Timestamp): AsyncGenerator<ExpiredWorkspace> {
+  let after = { recoverableUntil: '-infinity', id: '' };
+  for (;;) {
+    const page = await database.rows<ExpiredWorkspace>(sql`
+      select id, organization, recoverable_until as "recoverableUntil" from deleted_workspaces
+       where recoverable_until <= ${now}
+         and (recoverable_until, id) > (${after.recoverableUntil}::timestamptz, ${after.id})
+       order by recoverable_until, id limit ${EXPIRED_PER_PAGE}`);
+    yield* page;
+    const last = page.at(-1);
+    if (!last || page.length < EXPIRED_PER_PAGE) return;
+    after = last;
+  }
+}

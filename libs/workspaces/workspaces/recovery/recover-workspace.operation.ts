@@ -1,7 +1,8 @@
-import { unprocessable } from '#platform/kernel';
+import { forbidden, unprocessable } from '#platform/kernel';
 import { expectVersion, type EventStore } from '#storage/event-store';
 import { getViolatedConstraint } from '#platform/postgres';
 import {
+  can,
   changeResource,
   requirePermission,
   type Actor,
@@ -25,6 +26,21 @@ const loadPermitted = async (
   const row = await loadDeletedWorkspace(store.database, actor, id);
   requirePermission(actor, 'read-workspace', row);
   requirePermission(actor, getDeletionPermission(forced(row), row.allowForceDelete), row);
+  return row;
+};
+
+/** Throws unless the caller may create workspaces in the project to which the workspace comes back, if its own is gone. */
+const requireTarget = (actor: Actor, row: DeletedWorkspaceForCommand): void => {
+  const { organization, projectGrants: grants, projectName } = row;
+  if (!row.isMoved || can(actor, 'create-workspace', { organization, grants })) return;
+  throw forbidden(
+    `The project of the workspace is gone, and you may not create workspaces in ${projectName}: let somebody recover it who may`,
+  );
+};
+
+const loadRecoverable = async (store: EventStore, actor: Actor, id: string): Promise<DeletedWorkspaceForCommand> => {
+  const row = await loadPermitted(store, actor, id, () => false);
+  requireTarget(actor, row);
   return row;
 };
 
@@ -84,7 +100,7 @@ export const recoverWorkspace = async (
   let recovered: RecoveredResource | null = null;
   await changeResource(store, workspace, {
     actor,
-    load: () => loadPermitted(store, actor, id, () => false),
+    load: () => loadRecoverable(store, actor, id),
     command: (row, state) => {
       const last = getLast(state);
       recovered = last && { name: name ?? last.name, project: row.project, changes: listChanges(name, row, last) };
