@@ -31,6 +31,7 @@ case "$1" in
     [ "$DO" = wait ] && wait_for_interrupt
     [ "$DO" = write ] && seq 1 50000
     [ "$DO" = fail ] && exit 1
+    [ "$DO" = replace ] && echo '# another build' >> "$0"
     echo Plan: 1 to add ;;
   apply)
     cat made
@@ -320,6 +321,15 @@ describe('an apply', () => {
       message: expect.stringContaining('The plan was made with another build of terraform 1.11.4'),
     });
     expect(server.states).toEqual([]);
+  });
+
+  it('is refused if the operator has replaced the program during the plan', async () => {
+    setJob({ DO: 'replace' });
+    await plan();
+    server.phases = ['apply'];
+    server.endWaits();
+    await waitForReports(2);
+    expect(server.reports[1]).toMatchObject({ message: expect.stringContaining('another build of terraform 1.11.4') });
   });
 
   it('needs no checksum of the program if an earlier executor made the plan', async () => {

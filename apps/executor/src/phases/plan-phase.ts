@@ -119,6 +119,8 @@ export const executePlan = async (context: PhaseContext): Promise<PhaseEnd> => {
   const { job, folder, log, claimed, tools } = context;
   await downloadConfiguration(context);
   const tool = await tools.find(chooseTool(job), job['terraform-version'], job['terraform-version-archives']);
+  // Before the commands, which can take an hour: the operator may replace the program meanwhile.
+  const checksum = await tools.readChecksum(tool);
   const warning = job['terraform-version-warning'];
   if (warning) log.writeLines(`Warning: ${warning}`);
   log.writeLines(`${tool.name === 'tofu' ? 'OpenTofu' : 'Terraform'} v${tool.version}`, `on ${getReleasePlatform()}`);
@@ -143,7 +145,6 @@ export const executePlan = async (context: PhaseContext): Promise<PhaseEnd> => {
     const declared = new Set(plan.declaredVariables);
     const variables = job.variables.filter(({ key }) => declared.has(key));
     const { name, version } = tool;
-    const checksum = await tools.readChecksum(tool);
     await uploadPlanFile(context, { tool: name, version, checksum, space: sandboxed.space, variables });
   }
   return toReport(plan);
