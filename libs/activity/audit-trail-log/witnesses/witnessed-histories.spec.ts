@@ -176,6 +176,19 @@ describe('a witness that refuses a checkpoint', () => {
     await grow();
     await expectNoFork();
   });
+
+  it('changes nothing if another process signs meanwhile, and the witness cosigns that', async () => {
+    const origin = await readSiteOrigin();
+    witness.answer = async () => {
+      await passTenMinutes();
+      witness.checkpoint = await readNote();
+      witness.answer = () => ({ status: 422, body: '' });
+      return { status: 422, body: '' };
+    };
+    expect(await cosign()).toBe(0);
+    await signAll();
+    expect(await readSiteOrigin()).toBe(origin);
+  });
 });
 
 describe('a witness that shows a checkpoint which the log does not continue', () => {

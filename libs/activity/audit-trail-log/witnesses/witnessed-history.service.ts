@@ -8,7 +8,7 @@ import { listVerifierKeys } from '../serving/trail-logs.queries.js';
 import { SITE_LOG } from '../tiles/hashes.js';
 import { computeWithTiles } from '../tiles/tiles.reader.js';
 import { listSignedLogs } from '../verification/trail-logs.queries.js';
-import { markAllLogs, type SiteCheckpoint } from './witness-states.queries.js';
+import { findSiteCheckpointToCosign, markAllLogs, type SiteCheckpoint } from './witness-states.queries.js';
 import { fetchCosignedCheckpoint } from './witness.client.js';
 
 export type ReachableWitness = Witness & { readonly url: string };
@@ -33,7 +33,7 @@ export class WitnessedHistory {
    * Gives up all origins if the witness has a checkpoint that this site has signed and its log does not continue: the database
    * and the file store are then older than what was published. Throws an error for a checkpoint that the site has not signed.
    */
-  async compare(witness: ReachableWitness, { origin, size }: SiteCheckpoint): Promise<ShownHistory> {
+  async compare(witness: ReachableWitness, { origin }: SiteCheckpoint): Promise<ShownHistory> {
     const { database } = this.dependencies;
     const note = await fetchCosignedCheckpoint(this.send, witness, origin);
     if (note === null) return 'nothing';
@@ -43,6 +43,11 @@ export class WitnessedHistory {
       keys.filter(({ name }) => name === origin),
       `the checkpoint of the witness ${witness.name}`,
     );
+    // Read after the answer, because another process may have signed a larger checkpoint, and the witness cosigned it, meanwhile.
+    const newest = await findSiteCheckpointToCosign(database);
+    // Another round has given up the origin.
+    if (newest?.origin !== origin) return 'another-history';
+    const { size } = newest;
     const isContinued =
       cosigned.size <= size &&
       cosigned.root.equals(await computeWithTiles(database, SITE_LOG, (source) => computeRoot(cosigned.size, source)));
