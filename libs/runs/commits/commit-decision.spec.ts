@@ -59,6 +59,18 @@ describe('a push', () => {
     ['that matches no pattern starts none', { triggerPatterns: ['*.tf'] }, {}, skips('No changed file')],
     ['of any file starts a run without file triggers', { fileTriggersEnabled: false, workingDirectory: 'x' }, {}, RUNS],
     ['with an unknown list of files starts a run', { workingDirectory: 'x' }, { files: null }, RUNS],
+    [
+      'with more files than are compared starts a run',
+      { triggerPatterns: ['*.tf'] },
+      { files: Array.from({ length: 5_001 }, (_, number) => `a/${number}`) },
+      RUNS,
+    ],
+    [
+      'with files that take too long to compare starts a run',
+      { triggerPatterns: ['x'.repeat(20_000)] },
+      { files: Array.from({ length: 1_000 }, (_, number) => `a/${number}`) },
+      RUNS,
+    ],
     ['without changed files starts none', {}, { files: [] }, skips('No changed file')],
     ['of a commit that the workspace uses starts none', { usesCommit: true }, {}, skips('duplicate commit SHA')],
     ['starts none before the first run', { hasRuns: false }, {}, fetchesOnly('queue-all-runs')],

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { isBelow, matchesPattern } from './path-patterns.js';
+import { compilePattern, isBelow } from './path-patterns.js';
 
 /** The settings of a workspace that decide about a commit. */
 export type CommitTriggers = {
@@ -43,15 +43,23 @@ const fetchOnly = (reason: string): CommitDecision => ({ fetches: true, runs: fa
 /** Texts longer than this are no tags that a person writes. Git allows any length. */
 const MAX_TAG_CHARACTERS = 1_000;
 
+/** Returns the compiled expression; null if it is invalid: older workspaces can have one that was not checked when it was stored. */
+const compileExpression = (expression: string): RE2JS | null => {
+  try {
+    return RE2JS.compile(expression);
+  } catch {
+    return null;
+  }
+};
+
+/** The expression that was compiled last: callers match all tags of a repository with one expression after the other. */
+let lastCompiled: { readonly expression: string; readonly compiled: RE2JS | null } | null = null;
+
 /** Returns whether the tag contains a match of the expression. The engine takes linear time for every expression. */
 export const matchesTag = (expression: string, tag: string): boolean => {
   if (tag.length > MAX_TAG_CHARACTERS) return false;
-  try {
-    return RE2JS.compile(expression).matcher(tag).find();
-  } catch {
-    // Older workspaces can have an expression that was not checked when it was stored.
-    return false;
-  }
+  if (lastCompiled?.expression !== expression) lastCompiled = { expression, compiled: compileExpression(expression) };
+  return lastCompiled.compiled?.matcher(tag).find() ?? false;
 };
 
 const decideRef = (target: CommitTriggers, { ref, defaultBranch }: PushedCommit): CommitDecision | null => {
@@ -64,12 +72,25 @@ const decideRef = (target: CommitTriggers, { ref, defaultBranch }: PushedCommit)
   return ref.name === branch ? null : skip(`The workspace follows the branch ${branch}`);
 };
 
-/** Returns whether the changed files concern the workspace. If they are unknown, they may. */
+/** Lists of more files, or with more characters to compare, are too much work while other requests wait. */
+const MAX_FILES = 5_000;
+const MAX_COMPARISONS = 50_000_000;
+
+const countCharacters = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
+
+/** Returns whether the comparison of all files with all patterns takes too long. Its time is the product of both lengths. */
+const isTooMuch = (files: readonly string[], patterns: readonly string[]): boolean =>
+  files.length > MAX_FILES || countCharacters(files) * countCharacters(patterns) > MAX_COMPARISONS;
+
+/** Returns whether the changed files concern the workspace. If they are unknown, or too many, they may. */
 const concernsFiles = (target: CommitTriggers, { ref, files }: PushedCommit): boolean => {
   if (!target.fileTriggersEnabled || files === null || ref.type === 'tag') return true;
   const { triggerPatterns, triggerPrefixes, workingDirectory } = target;
-  if (triggerPatterns.length > 0)
-    return files.some((path) => triggerPatterns.some((pattern) => matchesPattern(pattern, path)));
+  if (isTooMuch(files, triggerPatterns)) return true;
+  if (triggerPatterns.length > 0) {
+    const patterns = triggerPatterns.map(compilePattern);
+    return files.some((path) => patterns.some((matches) => matches(path)));
+  }
   const folders = [...(workingDirectory ? [workingDirectory] : []), ...triggerPrefixes];
   // Without both, the workspace is about the whole repository.
   if (folders.length === 0) return files.length > 0;

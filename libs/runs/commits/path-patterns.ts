@@ -1,10 +1,12 @@
 /**
- * Matches paths with patterns that users write, in time proportional to the product of both lengths: a pattern cannot make it
+ * Returns whether a path matches a pattern that users write, in time proportional to the product of both lengths: a pattern cannot make it
  * slower. `*` is any number of characters within a folder, `?` is one, `**` is any number of folders. All other characters mean
  * themselves. A leading `/` is optional, and hidden files match.
  */
-export const matchesPattern = (pattern: string, path: string): boolean =>
-  matchesAll(splitPath(pattern), splitPath(path), isAnyFolders, matchesSegment);
+export const compilePattern = (pattern: string): ((path: string) => boolean) => {
+  const symbols = splitPath(pattern);
+  return (path) => matchesAll(symbols, splitPath(path), isAnyFolders, matchesSegment);
+};
 
 const splitPath = (path: string): readonly string[] => path.replace(/^\/+/, '').split('/');
 
