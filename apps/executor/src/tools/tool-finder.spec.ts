@@ -82,7 +82,18 @@ describe('the signature of a release', () => {
     await publish('1.8.5');
     const problem = createFinder(mirror(), RELEASE_KEYS).find('terraform', '1.8.5');
     await expect(problem).rejects.toThrow(/SHA256SUMS\.sig cannot be verified .* CADASTRE_TOOL_SIGNATURES=off accepts/);
-    expect(await readdir(join(folder, 'tools/terraform'))).toEqual([]);
+    expect(await readdir(join(folder, 'tools/verified/terraform'))).toEqual([]);
+  });
+
+  it('is required also of a version that was downloaded without it', async () => {
+    await publish('1.8.5');
+    const unverified = await createFinder().find('terraform', '1.8.5');
+    const finder = createFinder(mirror(), RELEASE_KEYS);
+    await expect(finder.find('terraform', '1.8.5')).rejects.toThrow('cannot be verified');
+    await expect(finder.find('terraform', 'latest')).rejects.toThrow('cannot be verified');
+    const keys = { ...RELEASE_KEYS, terraform: await signRelease('terraform', '1.8.5', 'sig') };
+    const verified = await createFinder(mirror(), keys).find('terraform', '1.8.5');
+    expect(verified.path).not.toBe(unverified.path);
   });
 
   it('is by another key, or of other checksums, so the release is refused', async () => {

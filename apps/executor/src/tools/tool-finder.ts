@@ -51,7 +51,7 @@ const isBuildOf = (actual: string, version: string): boolean =>
   actual === version || (prerelease(version) !== null && new SemVer(version).compareMain(actual) === 0);
 
 type ToolFinderOptions = {
-  /** The folder of downloaded programs. */
+  /** The folder of downloaded programs. Those with a verified signature have a folder of their own in it. */
   readonly folder: string;
   /** A folder or a URL. */
   readonly mirror: string;
@@ -65,8 +65,12 @@ type ToolFinderOptions = {
 export class ToolFinder {
   private readonly downloads = new Map<string, Promise<IacTool>>();
   private readonly programs = new ProgramFiles();
+  /** Without programs of earlier releases of Cadastre, which verified no signature, if signatures are required. */
+  private readonly folder: string;
 
-  constructor(private readonly options: ToolFinderOptions) {}
+  constructor(private readonly options: ToolFinderOptions) {
+    this.folder = options.keys === null ? options.folder : join(options.folder, 'verified');
+  }
 
   /**
    * Rejects with a `RunError` if the tool cannot be had in the version. `latest` is what is there. If administrators of the site
@@ -114,9 +118,9 @@ export class ToolFinder {
   }
 
   private async findLatest(name: ToolName): Promise<IacTool> {
-    const { folder, mirror } = this.options;
+    const { mirror } = this.options;
     const newest =
-      findNewest(await readFolderNames(join(folder, name))) ??
+      findNewest(await readFolderNames(join(this.folder, name))) ??
       findNewest(await listMirrorVersions(mirror, name).catch(() => []));
     if (newest !== null) return this.download(name, newest);
     throw new RunError(
@@ -126,8 +130,8 @@ export class ToolFinder {
   }
 
   private download(name: ToolName, version: string): Promise<IacTool> {
-    const { folder, mirror, keys } = this.options;
-    return this.share({ name, version, path: join(folder, name, version, name) }, mirror, async (target) => {
+    const { mirror, keys } = this.options;
+    return this.share({ name, version, path: join(this.folder, name, version, name) }, mirror, async (target) => {
       try {
         await downloadRelease({ mirror, name, version, keys }, target);
       } catch (error) {
@@ -145,7 +149,7 @@ export class ToolFinder {
         `The administrators of the site have set archives for version ${version}, but none for ${platform}. Choose another version ` +
           'in the settings of the workspace, or let them add one.',
       );
-    const path = join(this.options.folder, name, `${version}-${archive.sha}`, name);
+    const path = join(this.folder, name, `${version}-${archive.sha}`, name);
     return this.share({ name, version, path }, archive.url, async (target) => {
       try {
         await downloadArchivedTool(archive, name, target);
@@ -209,7 +213,8 @@ export class ToolFinder {
 
   /** Removes downloads that were used least recently. Another executor with the same folder may do the same. */
   private async removeUnused({ name, path }: IacTool): Promise<void> {
-    const { folder, logger, now } = this.options;
+    const { folder } = this;
+    const { logger, now } = this.options;
     const present = basename(dirname(path));
     // Folders of downloads in progress have names that are no versions.
     const others = (await readFolderNames(join(folder, name))).filter((one) => valid(one) === one && one !== present);
