@@ -5,6 +5,7 @@ import { getRefusedStatement } from './pipelined-query.js';
 import { databaseMetrics } from './postgres.metrics.js';
 import { isOutage, isPreparedStatementError, isStatementTimeout } from './postgres-errors.js';
 import { ProcessPresence } from './process-presence.js';
+import { listRepeated } from './repeated-statements.js';
 import { sendStatements } from './send-statements.js';
 import { SharedConnection } from './shared-connection.js';
 import { listActiveTraces, traceStatements, type StatementSharing } from './statement-spans.js';
@@ -290,7 +291,8 @@ export class Database {
       // A statement whose first use was part of a failed transaction is not prepared, although later uses rely on it or
       // prepare it again. Postgres changed nothing (the transaction was rolled back), so the statements are sent again.
       if (repeats === 0 || !isPreparedStatementError(error)) throw error;
-      return this.counted(statements, () => this.sentUnmapped(statements, connection, repeats - 1));
+      const again = listRepeated(statements, error, this.isPooled);
+      return this.counted(again, () => this.sentUnmapped(again, connection, repeats - 1));
     }
   }
 }

@@ -36,12 +36,15 @@ export const isRetryableError = (error: unknown): boolean => ['40001', '40P01'].
 export const isLockTimeout = (error: unknown): boolean => getSqlState(error) === '55P03';
 
 /**
- * Returns whether a prepared statement is missing or exists already; see Database. Also if a rebuild exchanged the
- * tables of a view, and the statement now returns columns of other types than when it was prepared.
+ * Returns whether a prepared statement returns columns of other types than when it was prepared, because a rebuild exchanged
+ * the tables of a view.
  */
+export const isOutdatedPlanError = (error: unknown): boolean =>
+  getSqlState(error) === '0A000' && getErrorMessage(error).startsWith('cached plan must not change');
+
+/** Returns whether a prepared statement is missing, exists already or is outdated; see Database. */
 export const isPreparedStatementError = (error: unknown): boolean =>
-  ['26000', '42P05'].includes(getSqlState(error)) ||
-  (getSqlState(error) === '0A000' && getErrorMessage(error).startsWith('cached plan must not change'));
+  ['26000', '42P05'].includes(getSqlState(error)) || isOutdatedPlanError(error);
 
 /** Returns the name of the violated unique constraint, or null for any other error. */
 export const getViolatedConstraint = (error: unknown): string | null =>
