@@ -130,6 +130,11 @@ def workspace_unlocked(database: sqlite3.Connection, event: Event) -> None:
     database.execute("delete from locks where workspace = ?", (event.stream,))
 
 
+def workspace_recovered(database: sqlite3.Connection, event: Event) -> None:
+    # It comes back unlocked, perhaps under another name. How often it was locked before is not kept here.
+    store_name(database, event, event.data["name"])
+
+
 def workspace_deleted(database: sqlite3.Connection, event: Event) -> None:
     # Its row in `streams` stays, so that a repeated event does not bring the workspace back.
     database.execute("delete from locks where workspace = ?", (event.stream,))
@@ -143,7 +148,9 @@ HANDLERS: dict[str, dict[int, Callable[[sqlite3.Connection, Event], None]]] = {
     "WorkspaceUpdated": {1: workspace_updated},
     "WorkspaceLocked": {1: workspace_locked},
     "WorkspaceUnlocked": {1: workspace_unlocked},
-    "WorkspaceDeleted": {1: workspace_deleted},
+    # Version 2 adds until when the workspace can be recovered.
+    "WorkspaceDeleted": {1: workspace_deleted, 2: workspace_deleted},
+    "WorkspaceRecovered": {1: workspace_recovered},
 }
 
 
