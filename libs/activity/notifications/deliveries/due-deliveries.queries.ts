@@ -101,7 +101,7 @@ export const claimDueDeliveries = (options: ClaimOptions): Sql => sql`
       from available where d.id = available.id
     returning d.id, d.organization, d.host, d.attempts, d.configuration, d.trigger, d.subject, d.created_at, d.progress)
   select d.id, d.organization, d.host, d.attempts, d.configuration, d.trigger, d.subject, d.created_at as "createdAt",
-         d.progress, n.enabled,
+         d.progress, n.enabled and not exists (select from deleted_workspaces w where w.id = n.subscribable) as enabled,
          n.destination_type as type, ${selectEncryptedSecret(sql.raw('n.id'))} as "encryptedDestination",
          ${RECIPIENTS} as recipients, o.name as "organizationName",
          ${selectName(`(d.subject -> 'run' -> 'createdBy')`)} as "createdBy",

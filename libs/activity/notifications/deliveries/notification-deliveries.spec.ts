@@ -307,6 +307,16 @@ describe('a configuration', () => {
     });
   });
 
+  it('of a workspace that is deleted before its notification is sent sends nothing', async () => {
+    const workspace = await makeWorkspace(server, 'acme', 'deleted-early');
+    await subscribe(`workspaces/${workspace}`, ['workspace:locked']);
+    await lock(workspace);
+    await waitForFollowers(server.store, 'notifications');
+    expectStatus(await server.delete(`/api/v2/workspaces/${workspace}`), 204);
+    expect(await deliver()).toBe(1);
+    expect(receiver.received).toEqual([]);
+  });
+
   it('sends to its new URL after a change, also what was stored before', async () => {
     const workspace = await makeWorkspace(server, 'acme', 'moved');
     const id = await subscribe(`workspaces/${workspace}`, ['workspace:locked']);
