@@ -17,6 +17,8 @@ export type WorkspaceInMemory = CompactWorkspace & {
   readonly generation: number;
 };
 
+type SharedShape = { readonly shape: WorkspaceShape; readonly bytes: number; workspaces: number };
+
 type WorkspacesInMemoryOptions = {
   readonly maxBytes: number;
   readonly dependencies: DocumentDependencies;
@@ -49,7 +51,8 @@ const MAX_GENERATIONS = 10_000;
 export class WorkspacesInMemory {
   private readonly byId: LRUCache<string, WorkspaceInMemory>;
   private readonly byName = new Map<string, WorkspaceInMemory>();
-  private readonly shapes = new Map<string, { readonly shape: WorkspaceShape; workspaces: number }>();
+  private readonly shapes = new Map<string, SharedShape>();
+  private shapeBytes = 0;
   /** Dropping thousands of workspaces one by one would take milliseconds, so they become outdated. */
   private readonly generations = new Map<string, number>();
 
@@ -75,27 +78,25 @@ export class WorkspacesInMemory {
 
   keep(row: SharedWorkspaceRow): void {
     const { id, organization, organizationName, name } = row;
-    const { shape, values } = compactWorkspace(row, this.options.editResource);
-    const shared = this.shapes.get(shape.key);
-    const bytes = WORKSPACE_BYTES + sizeOf(values) + (shared ? 0 : SHAPE_BYTES * sizeOf(shape.key));
+    // First, because it can be the last workspace of its shape.
     this.byId.delete(id);
+    const { shape, values } = compactWorkspace(row, this.options.editResource);
     const entry: WorkspaceInMemory = {
-      shape: shared?.shape ?? shape,
+      shape: this.share(shape),
       values,
       id,
       organization,
       organizationName,
       name,
-      bytes,
+      bytes: WORKSPACE_BYTES + sizeOf(values),
       keptAt: this.now(),
       generation: this.generations.get(organization) ?? 0,
     };
-    if (shared) shared.workspaces += 1;
-    else this.shapes.set(shape.key, { shape, workspaces: 1 });
     this.byName.set(toNameKey(organizationName, name), entry);
     this.byId.set(id, entry);
     // A workspace that exceeds the whole memory is not kept.
     if (!this.byId.has(id)) this.forget(entry);
+    while (this.byId.size > 0 && this.bytes > this.options.maxBytes) this.byId.pop();
     this.report();
   }
 
@@ -119,6 +120,18 @@ export class WorkspacesInMemory {
     else this.generations.set(organization, (this.generations.get(organization) ?? 0) + 1);
   }
 
+  /** Counts a workspace of the shape. The bytes of a shape count from its first workspace until its last is dropped. */
+  private share(shape: WorkspaceShape): WorkspaceShape {
+    let shared = this.shapes.get(shape.key);
+    if (!shared) {
+      shared = { shape, bytes: SHAPE_BYTES * sizeOf(shape.key), workspaces: 0 };
+      this.shapes.set(shape.key, shared);
+      this.shapeBytes += shared.bytes;
+    }
+    shared.workspaces += 1;
+    return shared.shape;
+  }
+
   private forget(workspace: WorkspaceInMemory): void {
     const { shape, organizationName, name } = workspace;
     const key = toNameKey(organizationName, name);
@@ -126,11 +139,17 @@ export class WorkspacesInMemory {
     const shared = this.shapes.get(shape.key);
     if (!shared) return;
     shared.workspaces -= 1;
-    if (shared.workspaces === 0) this.shapes.delete(shape.key);
+    if (shared.workspaces > 0) return;
+    this.shapes.delete(shape.key);
+    this.shapeBytes -= shared.bytes;
   }
 
   private isCurrent({ organization, generation, keptAt }: WorkspaceInMemory): boolean {
     return generation === (this.generations.get(organization) ?? 0) && Math.abs(this.now() - keptAt) <= MAX_AGE_MS;
+  }
+
+  private get bytes(): number {
+    return this.byId.calculatedSize + this.shapeBytes;
   }
 
   private now(): number {
@@ -139,6 +158,6 @@ export class WorkspacesInMemory {
 
   private report(): void {
     cacheMetrics.resources.set(this.byId.size);
-    cacheMetrics.resourceBytes.set(this.byId.calculatedSize);
+    cacheMetrics.resourceBytes.set(this.bytes);
   }
 }

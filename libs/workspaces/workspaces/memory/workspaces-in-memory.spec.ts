@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { LogChange } from '#storage/event-store';
 import { sql, type Projection } from '#platform/kernel';
 import type { Identity } from '#api/access';
+import { cacheMetrics } from '#api/document-cache';
 import { DocumentDependencies } from '../../../api/document-cache/dependencies.js';
 import { FixedClock } from '../../../../test/support/clocks.js';
 import { DEFAULT_SETTINGS } from '../settings/settings.js';
@@ -76,6 +77,8 @@ const create = (maxBytes: number): WorkspacesInMemory =>
 
 let workspaces: WorkspacesInMemory;
 
+const readBytes = async (): Promise<number> => (await cacheMetrics.resourceBytes.get()).values[0]?.value ?? 0;
+
 beforeEach(() => {
   clock = new FixedClock();
   workspaces = create(MIB);
@@ -93,6 +96,28 @@ describe('WorkspacesInMemory', () => {
     for (let n = 0; n < 100; n += 1) workspaces.keep(rowOf(n));
     expect([workspaces.find(rowOf(0).id), workspaces.findByName('acme', rowOf(0).name)]).toEqual([null, null]);
     expect(workspaces.findByName('acme', rowOf(99).name)?.id).toBe(rowOf(99).id);
+  });
+
+  it('counts what workspaces have in common from the first one until the last one is dropped', async () => {
+    const other = rowOf(2, { id: rowOf(4).id, name: rowOf(4).name });
+    workspaces.keep(rowOf(2));
+    const one = await readBytes();
+    workspaces.keep(rowOf(2));
+    expect(await readBytes()).toBe(one);
+    workspaces.keep(other);
+    workspaces.onChanges([change('WorkspaceUpdated', rowOf(2).id)]);
+    expect(await readBytes()).toBe(one);
+    workspaces.onChanges([change('WorkspaceUpdated', other.id)]);
+    expect(await readBytes()).toBe(0);
+  });
+
+  it('does not exceed its memory with workspaces that have little in common', async () => {
+    workspaces = create(50_000);
+    for (let n = 0; n < 30; n += 1) {
+      workspaces.keep(rowOf(n, { organization: `org-${n}`, organizationName: `acme-${n}` }));
+      expect(await readBytes()).toBeLessThanOrEqual(50_000);
+      expect(workspaces.find(rowOf(n).id)).not.toBeNull();
+    }
   });
 
   it.each([
