@@ -57,11 +57,26 @@ type NamesInMemoryOptions = {
   readonly maxBytes: number;
   readonly dependencies: DocumentDependencies;
   readonly clock: Clock;
+  /** Finds the organization with this exact name. */
+  readonly findOrganization: (organizationName: string) => Promise<string | null>;
   /** Reads the names of an organization by its exact name; null if there are too many, or it does not exist. */
   readonly read: (organizationName: string) => Promise<NamesOfOrganization | null>;
 };
 
 export type NamesOfOrganization = { readonly organization: string; readonly names: SortedNames };
+
+/** Lists of an organization that Postgres answered. */
+type CountedLists = {
+  lists: number;
+  /** Null until enough lists were requested: then only those of callers that may read all workspaces count. */
+  organization: string | null;
+};
+
+/** Whether the caller may read all workspaces of the organization. */
+type ReadsAll = (organization: string) => boolean;
+
+/** An object of its own for each size, because the size of the same object is not measured again. */
+type MeasuredNames = { readonly entry: OrganizationNames };
 
 /** Changes while names are read. */
 type PendingNames = { readonly changed: Set<string>; isCurrent: boolean };
@@ -71,25 +86,28 @@ type PendingNames = { readonly changed: Set<string>; isCurrent: boolean };
  * makes its name unknown until its row is read. Any other change drops the names.
  */
 export class NamesInMemory {
-  private readonly byName: LRUCache<string, OrganizationNames>;
+  private readonly byName: LRUCache<string, MeasuredNames>;
   private readonly byId = new Map<string, OrganizationNames>();
-  private readonly lists = new LRUCache<string, number>({ max: MAX_COUNTED });
+  private readonly lists = new LRUCache<string, CountedLists>({ max: MAX_COUNTED });
   private readonly pending = new Map<string, PendingNames>();
 
   constructor(private readonly options: NamesInMemoryOptions) {
     this.byName = new LRUCache({
       maxSize: options.maxBytes,
-      sizeCalculation: ({ names }) => Math.max(1, names.bytes),
-      dispose: (entry) => this.forget(entry),
+      sizeCalculation: ({ entry }) => Math.max(1, entry.names.bytes),
+      dispose: ({ entry }, _name, reason) => reason !== 'set' && this.forget(entry),
     });
   }
 
-  /** Returns the names of the organization; null if they are not in memory. If its lists are frequent, they are read. */
-  find(organizationName: string): OrganizationNames | null {
-    const entry = this.byName.get(organizationName);
+  /**
+   * Returns the names of the organization; null if they are not in memory. They are read if lists are frequent that they
+   * can answer: those of callers that may read all workspaces.
+   */
+  find(organizationName: string, readsAll: ReadsAll): OrganizationNames | null {
+    const entry = this.byName.get(organizationName)?.entry;
     if (entry && Math.abs(this.now() - entry.keptAt) <= MAX_AGE_MS) return entry;
     if (entry) this.byName.delete(organizationName);
-    else this.countList(organizationName);
+    else this.countList(organizationName, readsAll);
     return null;
   }
 
@@ -110,7 +128,7 @@ export class NamesInMemory {
         if (row?.organization !== entry.organization) entry.names.delete(id);
         else if (!entry.names.set(id, row.name)) entry.isCurrent = false;
       }
-      if (entry.isCurrent) this.byName.set(entry.organizationName, entry);
+      if (entry.isCurrent) this.store(entry);
       else this.byName.delete(entry.organizationName);
     }
   }
@@ -121,24 +139,41 @@ export class NamesInMemory {
     for (const pending of this.pending.values()) pending.isCurrent = false;
   }
 
-  private countList(organizationName: string): void {
-    const lists = (this.lists.get(organizationName) ?? 0) + 1;
-    this.lists.set(organizationName, lists);
-    if (lists < MIN_LISTS || this.pending.has(organizationName)) return;
-    this.lists.delete(organizationName);
+  private countList(organizationName: string, readsAll: ReadsAll): void {
+    if (this.pending.has(organizationName)) return;
+    const counted = this.lists.get(organizationName) ?? { lists: 0, organization: null };
+    if (counted.organization !== null && !readsAll(counted.organization)) return;
+    counted.lists += 1;
+    this.lists.set(organizationName, counted);
+    if (counted.lists < MIN_LISTS) return;
     const pending = { changed: new Set<string>(), isCurrent: true };
     this.pending.set(organizationName, pending);
-    void this.read(organizationName, pending).finally(() => this.pending.delete(organizationName));
+    void this.read(organizationName, readsAll, pending)
+      // Without the names, Postgres answers the lists.
+      .catch(() => undefined)
+      .finally(() => this.pending.delete(organizationName));
   }
 
-  /** Never rejects: without the names, Postgres answers the lists. */
-  private async read(organizationName: string, pending: PendingNames): Promise<void> {
-    const names = await this.options.read(organizationName).catch(() => null);
+  private async read(organizationName: string, readsAll: ReadsAll, pending: PendingNames): Promise<void> {
+    this.lists.delete(organizationName);
+    const organization = await this.options.findOrganization(organizationName);
+    if (organization === null || !pending.isCurrent) return;
+    if (!readsAll(organization)) {
+      this.lists.set(organizationName, { lists: 0, organization });
+      return;
+    }
+    const names = await this.options.read(organizationName);
     if (!names || !pending.isCurrent) return;
     const { changed } = pending;
     const entry = { ...names, organizationName, changed, isCurrent: true, keptAt: this.now() };
-    this.byName.set(organizationName, entry);
-    if (this.byName.has(organizationName)) this.byId.set(names.organization, entry);
+    this.byId.set(names.organization, entry);
+    this.store(entry);
+  }
+
+  /** Keeps the names with their present size, unless they exceed the whole memory. */
+  private store(entry: OrganizationNames): void {
+    this.byName.set(entry.organizationName, { entry });
+    if (!this.byName.has(entry.organizationName)) this.forget(entry);
     this.report();
   }
 
@@ -161,6 +196,9 @@ export class NamesInMemory {
   private drop(organization: string | null): void {
     for (const pending of this.pending.values()) pending.isCurrent = false;
     if (organization === null) return this.clear();
+    // Its name can be that of another organization now.
+    for (const [name, counted] of this.lists.entries())
+      if (counted.organization === organization) this.lists.delete(name);
     const entry = this.byId.get(organization);
     if (entry) this.byName.delete(entry.organizationName);
   }

@@ -21,7 +21,7 @@ import {
 import { NamesInMemory, type OrganizationNames } from './names-in-memory.service.js';
 import { WorkspacesInMemory, type WorkspaceInMemory } from './workspaces-in-memory.service.js';
 import type { NamePage } from './sorted-names.js';
-import { readWorkspaceNames } from './workspace-names.queries.js';
+import { findOrganizationByName, readWorkspaceNames } from './workspace-names.queries.js';
 import { renderCompact } from './workspace-shape.document.js';
 
 const SHARE_OF_NAMES = 0.2;
@@ -78,6 +78,7 @@ class WorkspaceMemory implements ResourcesInMemory {
       maxBytes: nameBytes,
       dependencies,
       clock,
+      findOrganization: (name) => findOrganizationByName(database, name),
       read: (name) => readWorkspaceNames(database, name),
     });
   }
@@ -139,7 +140,7 @@ class WorkspaceMemory implements ResourcesInMemory {
     query: QueryParameters,
   ): PlannedRead | null {
     const list = parseListRequest(query);
-    const names = list && this.names.find(organizationName);
+    const names = list && this.names.find(organizationName, (organization) => canReadAll(identity, organization));
     if (!names || !canReadAll(identity, names.organization)) return null;
     const missing = ({ ids }: Missing): readonly string[] => ids.filter((id) => !this.workspaces.find(id));
     return {

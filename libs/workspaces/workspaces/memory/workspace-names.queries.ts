@@ -10,6 +10,11 @@ type NamesRow = { readonly organization: string; readonly names: string; readonl
 
 const toLines = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'));
 
+export const findOrganizationByName = async (database: Database, name: string): Promise<string | null> => {
+  const row = await database.row<{ id: string }>(sql`select id from organizations where name = ${name}`);
+  return row?.id ?? null;
+};
+
 /** Reads the names of an organization by its exact name; null if there are too many, or if it does not exist. */
 export const readWorkspaceNames = async (
   database: Database,
