@@ -72,6 +72,24 @@ const check = async (identity: Identity = ADA): Promise<readonly [boolean, reado
   reported.take(),
 ];
 
+type Intercept = <T>(run: () => Promise<T[]>, onEnd: () => void) => Promise<T[]>;
+
+/** Opens another barrier whose statements go through `intercept`. */
+const openWith = async (intercept: Intercept): Promise<void> => {
+  await barrier.close();
+  reported.take();
+  const { database } = testStore;
+  const open = database.session.bind(database);
+  const session = async (onEnd: () => void): Promise<DatabaseSession> => {
+    const opened = await open(onEnd);
+    const run = <T>(...statement: Parameters<DatabaseSession['run']>): Promise<T[]> =>
+      intercept(() => opened.run<T>(...statement), onEnd);
+    return { ...opened, run };
+  };
+  barrier = new ReadBarrier({ count: database.count, session } as unknown as Database, reported);
+  await barrier.open();
+};
+
 const uuid = (n: number): string => `0190f3a0-ffff-7000-8000-${String(n).padStart(12, '0')}`;
 
 /** Begins a transaction with an append and leaves it open. */
@@ -135,6 +153,22 @@ describe('a request', () => {
     expect(reported.read).toEqual([`${many(1).join()}: lamp-1 1`, `${many(1_000).join()}: `]);
   });
 
+  it('gets the changes once, however many resources the statement reads', async () => {
+    const rows: unknown[] = [];
+    await openWith(async (run) => {
+      const received = await run();
+      rows.push(...received);
+      return received;
+    });
+    for (const n of [1, 2, 3]) await testStore.append(`lamp-${n}`, 0, lampHung(`room ${n}`));
+    rows.length = 0;
+    const keys = { ids: ['lamp-1', 'lamp-2', 'lamp-3'], names: [] };
+    expect(await new Promise((resolve) => barrier.pass(ADA, resolve, keys))).toBe(true);
+    expect(reported.take()).toEqual(['anything', 'lamp-1', 'lamp-2', 'lamp-3']);
+    expect(reported.read).toHaveLength(1);
+    expect((rows as { changes: unknown }[]).map(({ changes }) => changes !== null)).toEqual([true, false, false]);
+  });
+
   it('waits for a statement that is sent after it, not for one that is under way', async () => {
     const first = pass();
     await new Promise((resolve) => setImmediate(resolve));
@@ -193,21 +227,12 @@ describe('no request passes', () => {
   });
 
   it('if the end of the connection arrives with the response, until there is a new connection', async () => {
-    await barrier.close();
-    const { database } = testStore;
     let ends = false;
-    const open = database.session.bind(database);
-    const session = async (onEnd: () => void): Promise<DatabaseSession> => {
-      const opened = await open(onEnd);
-      const runWithEnd = async <T>(...statement: Parameters<DatabaseSession['run']>): Promise<T[]> => {
-        const rows = await opened.run<T>(...statement);
-        if (ends) onEnd();
-        return rows;
-      };
-      return { ...opened, run: runWithEnd };
-    };
-    barrier = new ReadBarrier({ count: database.count, session } as unknown as Database, reported);
-    await barrier.open();
+    await openWith(async (run, onEnd) => {
+      const rows = await run();
+      if (ends) onEnd();
+      return rows;
+    });
     ends = true;
     expect([await pass(), barrier.isOpen]).toEqual([false, false]);
     ends = false;

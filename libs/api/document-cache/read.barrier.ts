@@ -57,9 +57,15 @@ const SET_UP: readonly Sql[] = [
   sql.raw(`set statement_timeout = ${TIMEOUT_MS}`),
 ];
 
-/** Adds the rows of the missing resources to the row of the check, so that both belong to one snapshot. */
-const withResources = (check: Sql, resources: Sql): Sql =>
-  sql`select checked.*, resource.* from (${check}) checked left join lateral (${resources}) resource on true`;
+/**
+ * Adds the rows of the missing resources to the row of the check, so that both belong to one snapshot. Only the first row
+ * has the result of the check, which can be as large as all resources.
+ */
+const withResources = (check: Sql, resources: Sql): Sql => sql`
+  select *
+    from (select 1::bigint as position, result.* from (${check}) result) checked
+    full join (select row_number() over () as position, loaded.* from (${resources}) loaded) resource using (position)
+   order by position`;
 
 const selectBarrier = (before: Checked | null, callers: string): Sql => sql`
   select pg_current_snapshot()::text as snapshot, ${selectViewsState()} as views,
