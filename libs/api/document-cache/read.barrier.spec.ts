@@ -14,6 +14,9 @@ let testStore: TestEventStore;
 let barrier: ReadBarrier;
 let reported: Reported;
 
+/** A resource that takes longer to read than a check may take. */
+const ENDLESS = 'lamp-endless';
+
 /** Collects the streams of changes; `anything` if anything may have changed. */
 class Reported implements ResourceReader {
   readonly read: string[] = [];
@@ -21,6 +24,7 @@ class Reported implements ResourceReader {
 
   /** The resources of these tests are the streams of the log. */
   select({ ids }: ResourceKeys): Sql {
+    if (ids.includes(ENDLESS)) return sql`select ${ENDLESS} as id from pg_sleep(60)`;
     return sql`select stream as id, version from event_store.streams where stream = any (${ids}::text[])`;
   }
 
@@ -167,6 +171,14 @@ describe('a request', () => {
     expect(reported.take()).toEqual(['anything', 'lamp-1', 'lamp-2', 'lamp-3']);
     expect(reported.read).toHaveLength(1);
     expect((rows as { changes: unknown }[]).map(({ changes }) => changes !== null)).toEqual([true, false, false]);
+  });
+
+  it('passes without the resources of others if reading them takes too long, and nothing is dropped', async () => {
+    await testStore.append('lamp-1', 0, lampHung('cellar'));
+    const large = new Promise((resolve) => barrier.pass(ADA, resolve, { ids: [ENDLESS], names: [] }));
+    expect(await Promise.all([large, pass()])).toEqual([false, true]);
+    expect([reported.take(), reported.read, barrier.isOpen]).toEqual([['lamp-1'], [], true]);
+    expect(await check()).toEqual([true, []]);
   });
 
   it('waits for a statement that is sent after it, not for one that is under way', async () => {

@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { selectOutdatedCallers, toCheckedCaller, type Identity } from '#api/access';
 import { MAX_LOG_CHANGES, selectLogChanges, selectViewsState, type LogChange } from '#storage/event-store';
 import { sql, type Sql } from '#platform/kernel';
-import type { Database, DatabaseSession } from '#platform/postgres';
+import { isStatementTimeout, type Database, type DatabaseSession } from '#platform/postgres';
 import { cacheMetrics } from './document-cache.metrics.js';
 import type { ResourceKeys, ResourceReader, LoadedRow } from './resources-in-memory.js';
 
@@ -39,6 +39,8 @@ const MAX_KEYS = 200;
 
 const NO_KEYS: ResourceKeys = { ids: [], names: [] };
 
+const NONE: ReadonlySet<WaitingRead> = new Set();
+
 /** One row, or one for each resource that was read. */
 type BarrierRows = readonly [BarrierRow, ...BarrierRow[]];
 
@@ -49,6 +51,8 @@ type Checked = { readonly snapshot: string; readonly views: string };
 
 /** A check takes less than a millisecond. After this time its requests read Postgres themselves. */
 const TIMEOUT_MS = 1_000;
+/** After this time the connection is replaced. Postgres has time to report that it cancelled a statement. */
+const ANSWER_TIMEOUT_MS = 2 * TIMEOUT_MS;
 const RECONNECT_MS = 1_000;
 
 const SET_UP: readonly Sql[] = [
@@ -142,8 +146,8 @@ export class ReadBarrier {
 
   private async checkWaiting(): Promise<void> {
     const { requests, keys } = this.takeBatch();
-    const outdated = await this.check(requests, keys);
-    for (const { identity, onChecked } of requests) onChecked(outdated !== null && !outdated.has(identity));
+    const passed = await this.check(requests, keys);
+    for (const request of requests) request.onChecked(passed.has(request));
     if (this.waiting.length > 0) this.scheduleCheck();
     else this.isBusy = false;
   }
@@ -156,22 +160,29 @@ export class ReadBarrier {
     return { requests, keys: mergeKeys(requests) };
   }
 
-  /** Returns the callers whose access has changed; null if the check failed. Never rejects. */
-  private async check(requests: readonly WaitingRead[], keys: ResourceKeys): Promise<ReadonlySet<Identity> | null> {
+  /** Returns the requests that pass: none if the check failed. Never rejects. */
+  private async check(requests: readonly WaitingRead[], keys: ResourceKeys): Promise<ReadonlySet<WaitingRead>> {
     const { session, checked } = this;
-    if (!session || !checked) return null;
+    if (!session || !checked) return NONE;
     const callers = [...new Set(requests.map(({ identity }) => identity))];
     try {
       const rows = await this.run(session, checked, callers, keys);
       const [row] = rows;
       // The end of the connection can arrive with the response. Then nothing passes until there is a new connection.
-      if (this.session !== session || !this.accept(row, checked)) return null;
+      if (this.session !== session || !this.accept(row, checked)) return NONE;
       if (countKeys(keys) > 0) this.reader.onRead(keys, rows.filter(isResource));
-      return new Set(row.outdated.map((position) => callers[position - 1] as Identity));
+      const outdated = new Set(row.outdated.map((position) => callers[position - 1]));
+      return new Set(requests.filter(({ identity }) => !outdated.has(identity)));
     } catch (error) {
+      // Large resources must not cost all that is in memory. The handlers answer the requests that need them.
+      if (countKeys(keys) > 0 && this.session === session && isStatementTimeout(error))
+        return this.check(
+          requests.filter((each) => countKeys(each.keys) === 0),
+          NO_KEYS,
+        );
       this.logger.warn(`documents are read from Postgres until the connection is replaced: ${String(error)}`);
       this.lose();
-      return null;
+      return NONE;
     }
   }
 
@@ -210,7 +221,7 @@ export class ReadBarrier {
       if (session !== null && this.session === session) this.lose();
     });
     try {
-      await within(TIMEOUT_MS, session.pipeline(SET_UP));
+      await within(ANSWER_TIMEOUT_MS, session.pipeline(SET_UP));
       return session;
     } catch (error) {
       void session.close().catch(() => undefined);
@@ -230,7 +241,7 @@ export class ReadBarrier {
     cacheMetrics.checks.inc();
     const check = selectBarrier(before, `[${callers.map(toCallerJson).join(',')}]`);
     const statement = countKeys(keys) === 0 ? check : withResources(check, this.reader.select(keys));
-    return (await within(TIMEOUT_MS, session.run<BarrierRow>(statement))) as unknown as BarrierRows;
+    return (await within(ANSWER_TIMEOUT_MS, session.run<BarrierRow>(statement))) as unknown as BarrierRows;
   }
 
   /** Closes the connection. Nothing passes until a new one has been opened. */

@@ -22,6 +22,7 @@ export {
   isOutage,
   isPoolerRefusal,
   isRetryableError,
+  isStatementTimeout,
   isUnstorable,
   isVersionConflictError,
   parseNamedStreams,
