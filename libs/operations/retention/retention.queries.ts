@@ -135,6 +135,9 @@ export const hasOtherPolicy = ({ workspace, policy }: DueVersion): Sql =>
 
 const SOFT_DELETED = sql.raw(`'backing_data_soft_deleted'`);
 
+/** A recovery brings back what a deleted workspace had, and its purge deletes all its files. */
+const IS_IN_WORKSPACE = sql.raw('exists (select from workspaces w where w.id = v.workspace)');
+
 /** Yields ids of the versions whose data was soft-deleted before that time, oldest first. */
 export async function* listExpiredVersions(
   database: Database,
@@ -146,7 +149,7 @@ export async function* listExpiredVersions(
     const page = await database.rows<{ id: string; at: Timestamp }>(sql`
       select v.id, v.soft_deleted_at as at from ${table} v
        where v.status = ${SOFT_DELETED} and v.soft_deleted_at < ${before.toISOString()}::timestamptz
-         and (v.soft_deleted_at, v.id) > (${after.at}::timestamptz, ${after.id})
+         and ${IS_IN_WORKSPACE} and (v.soft_deleted_at, v.id) > (${after.at}::timestamptz, ${after.id})
        order by v.soft_deleted_at, v.id limit ${VERSIONS_PER_PAGE}`);
     yield* page.map(({ id }) => id);
     const last = page.at(-1);
@@ -164,5 +167,5 @@ export const findExpiredVersion = (
 ): Promise<StoredVersion | undefined> =>
   database.row<StoredVersion>(sql`
     select v.id, v.workspace, v.organization, ${selectSnapshotJson('v.id')} as snapshot from ${table} v
-     where v.id = ${id} and v.status = ${SOFT_DELETED}
+     where v.id = ${id} and v.status = ${SOFT_DELETED} and ${IS_IN_WORKSPACE}
        and v.soft_deleted_at < ${before.toISOString()}::timestamptz`);

@@ -83,7 +83,8 @@ export const listImportedTeams = (session: DatabaseSession): Promise<ImportedTea
     select t.id, t.name, t.organization_access as "organizationAccess", o.id is not null as owns,
            array(select m.user_id from team_members m where m.team = t.id order by m.user_id) as members,
            coalesce((select jsonb_object_agg(access, workspaces) from (
-             select access, count(*) as workspaces from team_workspaces where team = t.id group by access) w), '{}') as workspaces,
+             select tw.access, count(*) as workspaces from team_workspaces tw join workspaces tww on tww.id = tw.workspace
+              where tw.team = t.id group by tw.access) w), '{}') as workspaces,
            coalesce((select jsonb_object_agg(access, projects) from (
              select access, count(*) as projects from team_projects where team = t.id group by access) p), '{}') as projects
       from teams t left join organizations o on o.owners_team = t.id order by owns desc, t.name`);
