@@ -350,6 +350,7 @@ describe('a recovery', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
     expect((await recover('ws-unknown')).status).toBe(404);
     expect((await recover('user-unknown')).status).toBe(404);
+    expect((await recover('constructor-1')).status).toBe(404);
   });
 
   it('is allowed to callers that may delete the workspace, who alone find it in the list', async () => {

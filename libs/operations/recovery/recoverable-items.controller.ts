@@ -43,11 +43,11 @@ const parseKinds = (filter: string | undefined): readonly RecoverableKind[] => {
   throw badRequest(`${FILTER} must be one of ${RECOVERABLE_KINDS.join(', ')}, got "${filter}"`, FILTER);
 };
 
-const PREFIXES: Readonly<Record<string, RecoverableKind>> = { ws: 'workspaces' };
+const PREFIXES: ReadonlyMap<string, RecoverableKind> = new Map([['ws', 'workspaces']]);
 
 /** Returns the kind of a resource by its id. */
 const getKind = (id: string): RecoverableKind => {
-  const kind = PREFIXES[id.split('-', 1)[0] ?? ''];
+  const kind = PREFIXES.get(id.split('-', 1)[0] ?? '');
   if (kind === undefined) throw notFound();
   return kind;
 };
@@ -76,7 +76,7 @@ const renderItem = (row: RecoverableItemRow, actor: Actor): Resource => ({
   relationships: { item: toOne(row.kind, row.id), project: toOne('projects', row.project) },
 });
 
-/** Renders what was recovered: it is deleted no more. */
+/** Renders what was recovered: it is no longer deleted. */
 const renderRecovered = (
   kind: RecoverableKind,
   id: string,

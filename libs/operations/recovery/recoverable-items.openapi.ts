@@ -22,7 +22,7 @@ export const recoverableItemSchema = defineResource({
   name: 'RecoverableItem',
   type: 'recoverable-items',
   description:
-    'An extension of Cadastre: a deleted resource that can come back, with the id that it had. After its recovery it is deleted no more, and the times are null.',
+    'An extension of Cadastre: a deleted resource that can come back, with the id that it had. After its recovery it is no longer deleted, and the times are null.',
   exampleId: 'ws-5kTn2WqZr8LcXbJd',
   attributes: {
     changes: z
