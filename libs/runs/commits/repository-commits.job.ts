@@ -59,7 +59,7 @@ class Pauses {
     return (this.pauses.get(key)?.until ?? 0) > this.clock.now().getTime();
   }
 
-  /** Does work that is not paused. After a failure it is paused, and other work goes on. Errors of the Git host are thrown. */
+  /** Does work that is not paused. After a failure it is paused, and other work continues. Errors of the Git host are thrown. */
   async attempt(work: PausableWork, attempt: () => Promise<void>): Promise<void> {
     if (this.covers(work.key)) return;
     try {

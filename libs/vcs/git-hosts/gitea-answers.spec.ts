@@ -12,9 +12,12 @@ const REPOSITORY = { full_name: 'acme/network', default_branch: 'main', html_url
 /** Returns a host that answers each path of the API, with its query, as the function does. Other paths have the status 404. */
 const openHost = (answer: (path: string) => Answer | undefined): GitHost => {
   const documents = (url: string | URL): Promise<Response> => {
-    const found = answer(String(url).replace('https://git.example.com/api/v1', ''));
+    const document = answer(String(url).replace('https://git.example.com/api/v1', ''));
     return Promise.resolve(
-      new Response(JSON.stringify(found?.body ?? {}), { status: found ? 200 : 404, headers: found?.headers ?? {} }),
+      new Response(JSON.stringify(document?.body ?? {}), {
+        status: document ? 200 : 404,
+        headers: document?.headers ?? {},
+      }),
     );
   };
   return createGiteaHost({ documents, files: documents }, 'https://git.example.com/api/v1', 'token');

@@ -29,8 +29,12 @@ export const listMovedTables = (definitions: readonly ModuleDefinition[]): reado
   );
 
 /** Returns the table of this name. Throws the archive's error about damage if no rows of it are moved. */
-export const requireMovedTable = (archive: BackupArchive, moved: readonly MovedTable[], name: string): MovedTable => {
-  const target = moved.find(({ table }) => table === name);
+export const requireMovedTable = (
+  archive: BackupArchive,
+  movedTables: readonly MovedTable[],
+  name: string,
+): MovedTable => {
+  const target = movedTables.find(({ table }) => table === name);
   if (!target) throw archive.describeDamage(`it has rows of ${name}, which is no table of organizations`);
   return target;
 };

@@ -269,10 +269,10 @@ class OrganizationImport {
   private async buildRowInserts(): Promise<readonly Sql[]> {
     const { archive, manifest } = this.source;
     const { definitions, encryptionKeys } = this.site;
-    const moved = listMovedTables(definitions);
+    const movedTables = listMovedTables(definitions);
     const inserts: Sql[] = [];
     for (const { table, columns, parts } of manifest.snapshot.tables) {
-      const target = requireMovedTable(archive, moved, table);
+      const target = requireMovedTable(archive, movedTables, table);
       for (const part of parts) {
         const rows = await readRows(archive, part);
         for (const row of rows) this.inspector.inspectRow(target, row);

@@ -25,9 +25,9 @@ export const checkOrganizationExport = async (
     control.report?.('events checked', (done += part.lines - 1), snapshot.events);
   }
   inspector.finish();
-  const moved = listMovedTables(definitions);
+  const movedTables = listMovedTables(definitions);
   for (const { table, parts: rows } of snapshot.tables) {
-    const target = requireMovedTable(archive, moved, table);
+    const target = requireMovedTable(archive, movedTables, table);
     for (const part of rows) for (const row of await readRows(archive, part)) inspector.inspectRow(target, row);
   }
 };
