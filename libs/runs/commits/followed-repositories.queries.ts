@@ -1,5 +1,6 @@
 import { sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
+import { isConnectionUsable } from '#runs/runs';
 import { EXECUTION_MODE } from '#workspaces/workspaces';
 import type { CommitTriggers } from './commit-decision.js';
 
@@ -39,8 +40,8 @@ export const listBoundWorkspaces = async (
   after: BoundPosition,
 ): Promise<readonly (BoundWorkspace & BoundPosition)[]> =>
   database.rows<BoundWorkspace & BoundPosition>(sql`
-    select w.id as workspace, c.token, w.settings #>> '{vcsRepo,identifier}' as identifier,
-           c.service_provider as "serviceProvider", c.api_url as "apiUrl", coalesce(w.lock #>> '{holder,type}' <> 'runs', false) as "isLocked",
+    select w.id as workspace, oc.token, w.settings #>> '{vcsRepo,identifier}' as identifier,
+           oc.service_provider as "serviceProvider", oc.api_url as "apiUrl", coalesce(w.lock #>> '{holder,type}' <> 'runs', false) as "isLocked",
            exists (select 1 from runs r where r.workspace = w.id) as "hasRuns",
            jsonb_build_object(
              'identifier', w.settings #> '{vcsRepo,identifier}', 'branch', w.settings #> '{vcsRepo,branch}',
@@ -49,13 +50,13 @@ export const listBoundWorkspaces = async (
              'workingDirectory', w.settings -> 'workingDirectory', 'queueAllRuns', w.settings -> 'queueAllRuns') as repository,
            f.source, f.head, coalesce(f.tags, '{}') as tags
       from workspaces w
-      join oauth_clients c on c.token = w.settings #>> '{vcsRepo,oauthTokenId}' and c.organization = w.organization
+      join oauth_clients oc on ${isConnectionUsable(sql`w.settings #>> '{vcsRepo,oauthTokenId}'`)}
       join projects p on p.id = w.project join organizations o on o.id = w.organization
       left join commits.followed f on f.workspace = w.id
-     where w.settings #>> '{vcsRepo,oauthTokenId}' is not null and (c.organization_scoped or c.projects ? w.project)
+     where w.settings #>> '{vcsRepo,oauthTokenId}' is not null
        and ${EXECUTION_MODE} <> 'local'
-       and (c.token, w.settings #>> '{vcsRepo,identifier}', w.id) > (${after.token}, ${after.identifier}, ${after.workspace})
-     order by c.token, w.settings #>> '{vcsRepo,identifier}', w.id limit ${BOUND_PAGE_SIZE}`);
+       and (oc.token, w.settings #>> '{vcsRepo,identifier}', w.id) > (${after.token}, ${after.identifier}, ${after.workspace})
+     order by oc.token, w.settings #>> '{vcsRepo,identifier}', w.id limit ${BOUND_PAGE_SIZE}`);
 
 type FollowedState = {
   readonly workspace: string;

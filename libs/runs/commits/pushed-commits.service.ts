@@ -9,7 +9,7 @@ import type { RefHead, RepositoryReader } from './repository-reader.service.js';
 
 type DecisionDependencies = {
   readonly database: Database;
-  readonly versions: CommitVersions;
+  readonly versions: Pick<CommitVersions, 'hasCommit' | 'create'>;
   readonly clock: Clock;
   readonly logger: Logger;
 };
@@ -42,6 +42,7 @@ const decideRef = async (
   const commit = await reader.getCommit(ref.sha);
   await versions.create(workspace, {
     serviceProvider: bound.serviceProvider,
+    apiUrl: bound.apiUrl,
     // A recovery starts no run by itself.
     startsRun: decision.runs && bound.source !== SOURCE_OF_DELETED,
     ingress: {
@@ -53,7 +54,8 @@ const decideRef = async (
       commitMessage: commit.message,
       commitUrl: commit.url,
       cloneUrl: commit.cloneUrl,
-      senderUsername: commit.author,
+      // The host does not say who has pushed.
+      senderUsername: null,
       oauthToken: bound.token,
     },
   });

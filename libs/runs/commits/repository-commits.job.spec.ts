@@ -82,7 +82,8 @@ describe('a workspace that follows a repository', () => {
       branch: 'main',
       'on-default-branch': true,
       'commit-message': 'Add files\n',
-      'sender-username': gitea.user,
+      // An author is a text that anybody can write.
+      'sender-username': null,
     });
     expect(expectStatus(await server.get(`${path}?include=ingress_attributes`), 200).body.included).toEqual([data]);
     expect(await listRuns(workspace)).toEqual([]);

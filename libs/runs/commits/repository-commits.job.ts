@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Backoff, type Clock, type Logger } from '#platform/kernel';
+import type { Clock, Logger } from '#platform/kernel';
 import type { Database, JobRun, ScheduledJob } from '#platform/postgres';
 import { readBytes } from '#storage/blob-store';
 import type { Vault } from '#storage/vault';
@@ -13,78 +13,47 @@ import {
   type BoundPosition,
   type BoundWorkspace,
 } from './followed-repositories.queries.js';
+import { Pauses, type PausableWork } from './pauses.service.js';
 import { decideForWorkspace } from './pushed-commits.service.js';
 import { RepositoryReader } from './repository-reader.service.js';
 
 const EVERY_MS = 60_000;
-const LONGEST_PAUSE_MS = 60 * 60_000;
 /** Commits that one run of the job fetches at most. The next run continues. */
 const FETCHED_AT_ONCE = 200;
+/** Connections that the job works on at once, so that a slow Git host does not delay the others. */
+const CONNECTIONS_AT_ONCE = 4;
+/** The job starts no more work on a connection after this time. The next run of the job continues. */
+const TIME_OF_CONNECTION_MS = 30_000;
 /** A commit that could not be fetched in this time is given up. */
 const FETCH_WITHIN_MS = 60 * 60_000;
 
 type CommitsJobDependencies = {
   readonly database: Database;
-  readonly vault: Vault;
-  readonly hosts: GitHosts;
-  readonly versions: CommitVersions;
+  readonly vault: Pick<Vault, 'open'>;
+  readonly hosts: Pick<GitHosts, 'open'>;
+  readonly versions: Pick<CommitVersions, keyof CommitVersions>;
   readonly clock: Clock;
   readonly logger: Logger;
 };
 
 type HostOfToken = Pick<BoundWorkspace, 'token' | 'serviceProvider' | 'apiUrl'>;
 
-/** Failures that concern one repository. All others concern every request with the token. */
-const OF_REPOSITORY: readonly GitHostError['failure'][] = ['not-found', 'forbidden', 'unexpected'];
+/** Failures that concern every request with the token. All others concern one repository or commit. */
+const OF_CONNECTION: readonly GitHostError['failure'][] = ['unauthorized', 'rate-limited'];
 
-const toGroups = <T extends BoundPosition>(rows: readonly T[]): readonly T[][] => [
-  ...Map.groupBy(rows, ({ token, identifier }) => `${token} ${identifier}`).values(),
+const isOfConnection = (error: unknown): boolean =>
+  error instanceof GitHostError && OF_CONNECTION.includes(error.failure);
+
+/** The rows of one repository or commit. */
+type Group<T> = readonly [T, ...T[]];
+
+const toGroups = <T>(rows: readonly T[], toKey: (row: T) => string): readonly Group<T>[] => [
+  ...(Map.groupBy(rows, toKey) as Map<string, [T, ...T[]]>).values(),
 ];
 
-/** Work that is paused after a failure, as log lines describe it. */
-type PausableWork = { readonly subject: string; readonly key: string };
-
+const toRepositoryKey = ({ token, identifier }: Pick<BoundPosition, 'token' | 'identifier'>): string =>
+  `${token} ${identifier}`;
 const toHost = (token: string): PausableWork => ({ subject: 'reading a Git host', key: token });
-
-/** Pauses of work that has failed, in this process. */
-class Pauses {
-  private readonly pauses = new Map<string, { readonly backoff: Backoff; readonly until: number }>();
-
-  constructor(
-    private readonly clock: Clock,
-    private readonly logger: Logger,
-  ) {}
-
-  covers(key: string): boolean {
-    return (this.pauses.get(key)?.until ?? 0) > this.clock.now().getTime();
-  }
-
-  /** Does work that is not paused. After a failure it is paused, and other work continues. Errors of the Git host are thrown. */
-  async attempt(work: PausableWork, attempt: () => Promise<void>): Promise<void> {
-    if (this.covers(work.key)) return;
-    try {
-      await attempt();
-      this.succeeded(work.key);
-    } catch (error) {
-      if (error instanceof GitHostError) throw error;
-      this.failed(work, error);
-    }
-  }
-
-  failed({ subject, key }: PausableWork, error: unknown): void {
-    const backoff =
-      this.pauses.get(key)?.backoff ??
-      new Backoff({ logger: this.logger, subject, fields: { id: key }, firstMs: EVERY_MS, maxMs: LONGEST_PAUSE_MS });
-    const retryAfter = error instanceof GitHostError ? (error.retryAfter ?? 0) : 0;
-    const pauseMs = Math.max(backoff.failed(error), retryAfter * 1_000);
-    this.pauses.set(key, { backoff, until: this.clock.now().getTime() + pauseMs });
-  }
-
-  succeeded(key: string): void {
-    this.pauses.get(key)?.backoff.succeeded();
-    this.pauses.delete(key);
-  }
-}
 
 /**
  * Reads the branches and tags of all repositories that workspaces follow, decides new commits, and fetches the commits that become
@@ -92,15 +61,17 @@ class Pauses {
  * commit.
  */
 export const createRepositoryCommitsJob = (dependencies: CommitsJobDependencies): ScheduledJob => {
-  const pauses = new Pauses(dependencies.clock, dependencies.logger);
+  const pauses = new Pauses(dependencies.clock, dependencies.logger, EVERY_MS);
+  let left: ReadonlySet<string> = new Set();
   return {
     name: 'repository_commits',
     everyMs: EVERY_MS,
     run: async (round) => {
       await fetchCommits(dependencies, pauses, round);
-      await readRepositories(dependencies, pauses, round);
+      left = await readRepositories(dependencies, pauses, round, left);
       await fetchCommits(dependencies, pauses, round);
       await updateUnfollowed(dependencies.database);
+      pauses.removeOld();
     },
   };
 };
@@ -114,24 +85,62 @@ const openHost = async (
   return text === undefined || !isConnectedProvider(provider) ? null : hosts.open({ provider, apiUrl, token: text });
 };
 
-const readRepositories = async (dependencies: CommitsJobDependencies, pauses: Pauses, round: JobRun): Promise<void> => {
+/**
+ * Works on several connections at once, and on the groups of a connection one after another while there is time. Returns the
+ * groups that are left.
+ */
+const forEachConnection = async <T extends { readonly token: string | null }>(
+  { clock }: CommitsJobDependencies,
+  { signal }: JobRun,
+  groups: readonly Group<T>[],
+  work: (group: Group<T>) => Promise<void>,
+): Promise<readonly Group<T>[]> => {
+  const left: Group<T>[] = [];
+  const connections = [...Map.groupBy(groups, ([{ token }]) => token).values()];
+  const workOnNext = async (): Promise<void> => {
+    for (let connection = connections.shift(); connection; connection = connections.shift()) {
+      const end = clock.now().getTime() + TIME_OF_CONNECTION_MS;
+      for (const group of connection) {
+        if (signal.aborted || clock.now().getTime() >= end) left.push(group);
+        else await work(group);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS_AT_ONCE }, workOnNext));
+  return left;
+};
+
+/** Reads the repositories in `first` before the others of their connections. Returns the repositories for which there was no time. */
+const readRepositories = async (
+  dependencies: CommitsJobDependencies,
+  pauses: Pauses,
+  round: JobRun,
+  first: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> => {
+  const left = new Set<string>();
   let after: BoundPosition | undefined = { token: '', identifier: '', workspace: '' };
   while (after && !round.signal.aborted) {
     const rows: readonly (BoundWorkspace & BoundPosition)[] = await listBoundWorkspaces(dependencies.database, after);
-    for (const group of toGroups(rows)) await readRepository(dependencies, pauses, round, group);
+    const isLater = ([row]: Group<BoundPosition>): number => (first.has(toRepositoryKey(row)) ? 0 : 1);
+    const groups = toGroups(rows, toRepositoryKey).toSorted((one, other) => isLater(one) - isLater(other));
+    const unread = await forEachConnection(dependencies, round, groups, (group) =>
+      readRepository(dependencies, pauses, round, group),
+    );
+    for (const [row] of unread) left.add(toRepositoryKey(row));
     after = rows.length < BOUND_PAGE_SIZE ? undefined : rows.at(-1);
   }
+  return left;
 };
 
 const readRepository = async (
   dependencies: CommitsJobDependencies,
   pauses: Pauses,
   round: JobRun,
-  group: readonly (BoundWorkspace & BoundPosition)[],
+  group: Group<BoundWorkspace & BoundPosition>,
 ): Promise<void> => {
   const [first] = group;
-  if (!first || pauses.covers(first.token)) return;
-  const repository = { subject: 'reading a repository', key: `${first.token} ${first.identifier}` };
+  if (pauses.covers(first.token)) return;
+  const repository = { subject: 'reading a repository', key: toRepositoryKey(first) };
   try {
     await pauses.attempt(repository, async () => {
       const host = await openHost(dependencies, first);
@@ -143,36 +152,37 @@ const readRepository = async (
           round.done(await decideForWorkspace(dependencies, bound, reader)),
         );
       }
-      pauses.succeeded(first.token);
+      pauses.recordSuccess(first.token);
     });
   } catch (error) {
-    const isOfRepository = error instanceof GitHostError && OF_REPOSITORY.includes(error.failure);
-    pauses.failed(isOfRepository ? repository : toHost(first.token), error);
+    pauses.recordFailure(isOfConnection(error) ? toHost(first.token) : repository, error);
   }
 };
 
 const fetchCommits = async (dependencies: CommitsJobDependencies, pauses: Pauses, round: JobRun): Promise<void> => {
-  const commits = await dependencies.versions.listUnfetched(FETCHED_AT_ONCE);
-  const groups = Map.groupBy(
-    commits.filter(({ id }) => !pauses.covers(id)),
-    ({ token, identifier, sha }) => `${token} ${identifier} ${sha}`,
-  );
-  for (const [key, group] of groups) {
-    if (round.signal.aborted) return;
-    await pauses.attempt({ subject: 'fetching a commit', key }, () => fetchCommit(dependencies, pauses, group));
+  const commits = await dependencies.versions.listUnfetched(FETCHED_AT_ONCE, pauses.listPaused());
+  const toKey = ({ token, identifier, sha }: UnfetchedCommit): string => `${token} ${identifier} ${sha}`;
+  await forEachConnection(dependencies, round, toGroups(commits, toKey), async (group) => {
+    const [{ token }] = group;
+    if (token !== null && pauses.covers(token)) return;
+    const commit = { subject: 'fetching a commit', key: toKey(group[0]) };
+    try {
+      await pauses.attempt(commit, () => fetchCommit(dependencies, pauses, group));
+    } catch (error) {
+      pauses.recordFailure(token !== null && isOfConnection(error) ? toHost(token) : commit, error);
+    }
     round.done(group.length);
-  }
+  });
 };
 
 /** Fetches a commit once, for all configuration versions of it. */
 const fetchCommit = async (
   dependencies: CommitsJobDependencies,
   pauses: Pauses,
-  group: readonly UnfetchedCommit[],
+  group: Group<UnfetchedCommit>,
 ): Promise<void> => {
   const { versions, clock } = dependencies;
   const [first] = group;
-  if (!first || (first.token !== null && pauses.covers(first.token))) return;
   const finishEach = async (finish: (id: string) => Promise<void>): Promise<void> => {
     for (const { id } of group) await pauses.attempt({ subject: 'storing a commit', key: id }, () => finish(id));
   };
@@ -180,15 +190,16 @@ const fetchCommit = async (
   const { token, serviceProvider, apiUrl } = first;
   const isConnected = token !== null && serviceProvider !== null && apiUrl !== null;
   const host = isConnected ? await openHost(dependencies, { token, serviceProvider, apiUrl }) : null;
-  if (!host || token === null) return failAll('The connection to the Git host was deleted');
+  if (!host || token === null)
+    return failAll('The connection to the Git host was deleted, or the workspace may not use it any more');
   try {
     const archive = await host.downloadArchive(first.identifier, first.sha);
     const content = await readBytes(repackCommitArchive(Readable.from([archive], { objectMode: false })));
     await finishEach((id) => versions.receive(id, Readable.from([content], { objectMode: false })));
   } catch (error) {
     const message = describeFinalFailure(error, first, clock);
-    if (message !== null) return failAll(message);
-    pauses.failed(toHost(token), error);
+    if (message === null) throw error;
+    return failAll(message);
   }
 };
 

@@ -16,6 +16,8 @@ import {
 type NewCommit = {
   /** The kind of Git host. */
   readonly serviceProvider: string;
+  /** Address of the API of the Git host. */
+  readonly apiUrl: string;
   readonly startsRun: boolean;
   readonly ingress: Ingress;
 };
@@ -39,7 +41,7 @@ export class CommitVersions {
   }
 
   /** Creates the configuration version of a commit, without its content. Does nothing if it exists, or if the workspace was deleted. */
-  async create(workspace: string, { serviceProvider, startsRun, ingress }: NewCommit): Promise<void> {
+  async create(workspace: string, { serviceProvider, apiUrl, startsRun, ingress }: NewCommit): Promise<void> {
     const id = toCommitVersionId(workspace, ingress.commitSha);
     await this.store.retryOnConflict(async () => {
       const target = await loadWorkspaceForCommit(this.store.database, workspace, id);
@@ -52,7 +54,8 @@ export class CommitVersions {
           autoQueueRuns: startsRun,
           speculative: false,
           provisional: false,
-          createdBy: { type: 'system', id: 'system', name: ingress.senderUsername ?? 'Git host' },
+          // Never the author of the commit: anybody can write any name there.
+          createdBy: { type: 'system', id: 'system', name: new URL(apiUrl).host },
           mayApply: true,
           ingress,
         },
@@ -68,9 +71,12 @@ export class CommitVersions {
     });
   }
 
-  /** Returns the oldest configuration versions whose commit is not fetched yet. */
-  listUnfetched(most: number): Promise<readonly UnfetchedCommit[]> {
-    return listUnfetchedConfigurations(this.store.database, most);
+  /**
+   * Returns configuration versions whose commit is not fetched yet, the oldest of each connection first. `paused`: keys of
+   * connections (their token), commits (token, identifier and SHA) and configuration versions (id) that are left out.
+   */
+  listUnfetched(most: number, paused: readonly string[]): Promise<readonly UnfetchedCommit[]> {
+    return listUnfetchedConfigurations(this.store.database, most, paused);
   }
 
   /** Stores the content of a commit, and starts its run if it starts one. */

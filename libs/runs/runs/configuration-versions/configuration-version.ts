@@ -38,7 +38,7 @@ const ingress = z.strictObject({
   commitMessage: z.string(),
   commitUrl: z.string(),
   cloneUrl: z.string(),
-  /** The author, as the Git host names them. */
+  /** The account that pushed the commit; null if the Git host does not say it. */
   senderUsername: z.string().nullable(),
   oauthToken: z.string(),
 });

@@ -274,11 +274,24 @@ export type UnfetchedCommit = {
   readonly createdAt: Timestamp;
 };
 
-export const listUnfetchedConfigurations = (database: Database, most: number): Promise<readonly UnfetchedCommit[]> =>
+/** Returns a condition: whether the connection `oc` has the token, and the workspace `w` may use it. */
+export const isConnectionUsable = (token: Sql): Sql => sql`
+  oc.token = ${token} and oc.organization = w.organization and (oc.organization_scoped or oc.projects ? w.project)`;
+
+export const listUnfetchedConfigurations = (
+  database: Database,
+  most: number,
+  paused: readonly string[],
+): Promise<readonly UnfetchedCommit[]> =>
   database.rows<UnfetchedCommit>(sql`
-    select c.id, c.ingress ->> 'identifier' as identifier, c.ingress ->> 'commitSha' as sha, oc.token,
-           oc.service_provider as "serviceProvider", oc.api_url as "apiUrl", c.created_at as "createdAt"
-      from configuration_versions c join workspaces w on w.id = c.workspace
-      left join oauth_clients oc on oc.token = c.ingress ->> 'oauthToken' and oc.organization = c.organization
-     where c.status = 'pending' and c.ingress is not null
-     order by c.created_at, c.id limit ${most}`);
+    select id, identifier, sha, token, "serviceProvider", "apiUrl", "createdAt"
+      from (
+        select c.id, c.ingress ->> 'identifier' as identifier, c.ingress ->> 'commitSha' as sha, oc.token,
+               oc.service_provider as "serviceProvider", oc.api_url as "apiUrl", c.created_at as "createdAt",
+               row_number() over (partition by oc.token order by c.created_at, c.id) as turn
+          from configuration_versions c join workspaces w on w.id = c.workspace
+          left join oauth_clients oc on ${isConnectionUsable(sql`c.ingress ->> 'oauthToken'`)}
+         where c.status = 'pending' and c.ingress is not null
+           and not (array[c.id, oc.token, concat_ws(' ', oc.token, c.ingress ->> 'identifier', c.ingress ->> 'commitSha')]
+                    && ${paused}::text[])) commits
+     order by turn, "createdAt", id limit ${most}`);

@@ -1,0 +1,106 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Database } from '#platform/postgres';
+import type { UnfetchedCommit } from '#runs/runs';
+import { GitHostError, type GitHost, type GitHostFailure } from '#vcs/git-hosts';
+import { Pauses } from './pauses.service.js';
+import { createRepositoryCommitsJob } from './repository-commits.job.js';
+import { FixedClock } from '../../../test/support/clocks.js';
+import { runJobOnce } from '../../../test/support/scheduled-jobs.js';
+import { quiet } from '../../../test/support/silent-logger.js';
+
+const toCommit = (token: string, sha: string): UnfetchedCommit => ({
+  id: `cv-${token}-${sha}`,
+  identifier: 'acme/network',
+  sha,
+  token,
+  serviceProvider: 'gitea',
+  apiUrl: 'https://git.example.com/api/v1',
+  createdAt: new FixedClock().now().toISOString(),
+});
+
+/** Fetches the commits once. Returns the commits that were requested, and what was paused for the second reading of the list. */
+const fetchOnce = async (
+  commits: readonly UnfetchedCommit[],
+  download: (token: string, sha: string, clock: FixedClock) => Promise<Buffer>,
+): Promise<{ readonly requested: readonly string[]; readonly paused: readonly string[] }> => {
+  const clock = new FixedClock();
+  const requested: string[] = [];
+  let paused: readonly string[] | null = null;
+  const job = createRepositoryCommitsJob({
+    database: { rows: async () => [] } as unknown as Database,
+    vault: { open: async (token) => token },
+    hosts: {
+      open: ({ token }) =>
+        ({
+          downloadArchive: (_: string, sha: string) => {
+            requested.push(`${token} ${sha}`);
+            return download(token, sha, clock);
+          },
+        }) as unknown as GitHost,
+    },
+    versions: {
+      hasCommit: async () => false,
+      create: async () => undefined,
+      receive: async () => undefined,
+      fail: async () => undefined,
+      listUnfetched: async (_, keys) => {
+        const isFirst = paused === null;
+        paused = keys;
+        return isFirst ? commits : [];
+      },
+    },
+    clock,
+    logger: quiet,
+  });
+  await runJobOnce(job);
+  return { requested, paused: paused ?? [] };
+};
+
+describe('the fetches of commits', () => {
+  it.each<[GitHostFailure, readonly string[], readonly string[]]>([
+    ['unavailable', ['one a', 'one b'], ['one acme/network a', 'one acme/network b']],
+    ['unauthorized', ['one a'], ['one']],
+    ['rate-limited', ['one a'], ['one']],
+  ])('pause what the failure "%s" concerns', async (failure, requested, paused) => {
+    const commits = [toCommit('one', 'a'), toCommit('one', 'b')];
+    const fetched = await fetchOnce(commits, async () => {
+      throw new GitHostError(failure, 'The host failed');
+    });
+    expect(fetched).toEqual({ requested, paused });
+  });
+
+  it('leave a slow connection after its time, and reach the others', async () => {
+    const commits = ['a', 'b', 'c'].map((sha) => toCommit('slow', sha));
+    const { requested } = await fetchOnce([...commits, toCommit('quick', 'd')], async (token, _, clock) => {
+      if (token === 'slow') clock.pass({ seconds: 20 });
+      throw new GitHostError('not-found', 'There is no such commit');
+    });
+    expect(requested.toSorted()).toEqual(['quick d', 'slow a', 'slow b']);
+  });
+
+  it('work on other connections while one host does not answer', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { requested } = await fetchOnce([toCommit('stuck', 'a'), toCommit('quick', 'b')], async (token) => {
+      if (token === 'stuck') await promise;
+      else resolve();
+      throw new GitHostError('not-found', 'There is no such commit');
+    });
+    expect(requested).toEqual(['stuck a', 'quick b']);
+  });
+});
+
+describe('pauses', () => {
+  it('are removed if nobody attempts the work any more', () => {
+    const clock = new FixedClock();
+    let warnings = 0;
+    const pauses = new Pauses(clock, { ...quiet, warn: () => void (warnings += 1) }, 1_000);
+    const work = { subject: 'reading a repository', key: 'one acme/network' };
+    pauses.recordFailure(work, new Error('The host failed'));
+    expect(pauses.listPaused()).toEqual([work.key]);
+    clock.pass({ minutes: 180 });
+    pauses.removeOld();
+    // Without the pause before, the failure is a first one, which is logged.
+    pauses.recordFailure(work, new Error('The host failed'));
+    expect(warnings).toBe(2);
+  });
+});
