@@ -10705,7 +10705,7 @@ export interface components {
         pagination: components['schemas']['Pagination'];
       };
     };
-    /** @description An extension of Cadastre: a deleted resource that can come back, with the id that it had. After its recovery it is deleted no more, and the times are null. */
+    /** @description An extension of Cadastre: a deleted resource that can come back, with the id that it had. After its recovery it is no longer deleted, and the times are null. */
     RecoverableItem: {
       /** @example ws-5kTn2WqZr8LcXbJd */
       id: string;
