@@ -68,7 +68,7 @@ const renderItem = (row: RecoverableItemRow, actor: Actor): Resource => ({
     kind: row.kind,
     name: row.name,
     permissions: {
-      'can-purge': can(actor, getDeletionPermission(row.forced, row.allowForceDelete), row),
+      'can-purge': can(actor, getDeletionPermission(row.isForced, row.allowsForceDelete), row),
       'can-recover': canRecover(actor, row),
     },
     'recoverable-until': row.recoverableUntil,

@@ -24,8 +24,8 @@ export type RecoverableItemRow = {
   readonly project: string | null;
   readonly name: string;
   /** Whether the deletion required the permission to force it. */
-  readonly forced: boolean;
-  readonly allowForceDelete: boolean;
+  readonly isForced: boolean;
+  readonly allowsForceDelete: boolean;
   /** Null if the caller may not see who it was. */
   readonly deletedBy: ActingPrincipal | null;
   readonly deletedAt: Timestamp;
@@ -73,9 +73,9 @@ export const listRecoverableItems = (
     {
       organization,
       permission: 'read-organization',
-      columns: sql`i.id, i.kind, i.organization, i.project, i.name, i.forced,
+      columns: sql`i.id, i.kind, i.organization, i.project, i.name, i.forced as "isForced",
         (select (o.settings ->> 'allowForceDeleteWorkspaces')::boolean from organizations o
-          where o.id = i.organization) as "allowForceDelete",
+          where o.id = i.organization) as "allowsForceDelete",
         ${selectVisiblePrincipal(actor, sql.raw('i.deleted_by'), sql.raw('i.organization'))} as "deletedBy",
         i.deleted_at as "deletedAt", i.recoverable_until as "recoverableUntil", i.grants,
         (select ${selectProjectGrants(actor, sql.raw('o.default_project'))} from organizations o

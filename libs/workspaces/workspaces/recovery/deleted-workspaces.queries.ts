@@ -17,8 +17,8 @@ import type { FixedTagKey } from '../tags/tags.js';
 export type DeletedWorkspaceForCommand = PermissionScope & {
   readonly id: string;
   readonly organization: string;
-  readonly forced: boolean;
-  readonly allowForceDelete: boolean;
+  readonly isForced: boolean;
+  readonly allowsForceDelete: boolean;
   /** The project to which the workspace comes back: its own, or the default project if its own is gone. */
   readonly project: string;
   readonly projectName: string;
@@ -61,7 +61,7 @@ export const loadDeletedWorkspace = async (
   id: string,
 ): Promise<DeletedWorkspaceForCommand> => {
   const row = await database.row<DeletedWorkspaceForCommand>(sql`
-    select d.id, d.organization, d.forced, (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
+    select d.id, d.organization, d.forced as "isForced", (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowsForceDelete",
            ${selectWorkspaceGrants(actor, 'd')} as grants, p.id as project, p.name as "projectName",
            p.id <> d.project as "isMoved", ${selectProjectGrants(actor, sql.raw('p.id'))} as "projectGrants",
            ${POOL} as pool, ${SSH_KEY} as "sshKey", ${selectFixedKeys(sql.raw('p.id'))} as fixed,

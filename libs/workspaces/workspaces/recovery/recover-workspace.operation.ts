@@ -21,11 +21,11 @@ const loadPermitted = async (
   store: EventStore,
   actor: Actor,
   id: string,
-  forced: (row: DeletedWorkspaceForCommand) => boolean,
+  needsForce: (row: DeletedWorkspaceForCommand) => boolean,
 ) => {
   const row = await loadDeletedWorkspace(store.database, actor, id);
   requirePermission(actor, 'read-workspace', row);
-  requirePermission(actor, getDeletionPermission(forced(row), row.allowForceDelete), row);
+  requirePermission(actor, getDeletionPermission(needsForce(row), row.allowsForceDelete), row);
   return row;
 };
 
@@ -85,7 +85,7 @@ const listChanges = (
   ];
 };
 
-const refuseTakenName = (error: unknown): never => {
+const refuseTakenRecoveryName = (error: unknown): never => {
   if (getViolatedConstraint(error) === 'workspaces_organization_name_key') {
     throw unprocessable('Name has already been taken: rename the other workspace, or send another name', 'name');
   }
@@ -112,7 +112,7 @@ export const recoverWorkspace = async (
       ...[pool, sshKey].flatMap((one) => (one ? [expectVersion(one.stream, one.version)] : [])),
     ],
     read: ({ project, fixed }) => [raiseConflictWhenFixedKeysChanged(project, fixed)],
-  }).catch(refuseTakenName);
+  }).catch(refuseTakenRecoveryName);
   if (!recovered) throw new Error(`the recovery of ${id} has no result`);
   return recovered;
 };
@@ -124,7 +124,7 @@ export const purgeWorkspace = async (
 ): Promise<void> => {
   await changeResource(store, workspace, {
     actor,
-    load: () => loadPermitted(store, actor, id, ({ forced }) => forced),
+    load: () => loadPermitted(store, actor, id, ({ isForced }) => isForced),
     command: { type: 'PurgeWorkspace', data: { expired: false } },
     writes: ({ organization, organizationVersion }) => [expectVersion(organization, organizationVersion)],
   });
