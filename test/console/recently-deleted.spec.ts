@@ -78,7 +78,7 @@ describe('deleted workspaces', () => {
     await dialog.getByLabel('Name').fill('network-2');
     await dialog.getByRole('button', { name: 'Recover' }).click();
     await page.getByText('network-2 is recovered. The name was network.').waitFor();
-    await page.getByRole('heading', { name: 'Nothing was deleted lately' }).waitFor();
+    await page.getByRole('heading', { name: 'Nothing that you can recover' }).waitFor();
     expect(expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.attributes.name).toBe('network-2');
     expect(page.pageErrors).toEqual([]);
     await page.context().close();
@@ -103,7 +103,7 @@ describe('deleted workspaces', () => {
     await page.getByRole('table', { name: 'Recently deleted' }).getByText('shared').waitFor();
     await page.context().close();
     const other = await open(member);
-    await other.getByRole('heading', { name: 'Nothing was deleted lately' }).waitFor();
+    await other.getByRole('heading', { name: 'Nothing that you can recover' }).waitFor();
     expect(await other.getByRole('table', { name: 'Recently deleted' }).count()).toBe(0);
     await other.context().close();
   });

@@ -54,7 +54,7 @@ const COLUMNS: readonly DataColumn<RecoverableItem>[] = [
 ];
 
 const Nothing = () => (
-  <EmptyState icon={WorkspaceIcon} title="Nothing was deleted lately">
+  <EmptyState icon={WorkspaceIcon} title="Nothing that you can recover">
     <Text>Workspaces that you may delete are here after their deletion, until they can no longer be recovered.</Text>
   </EmptyState>
 );

@@ -57,7 +57,7 @@ const RUN_COLUMNS: readonly DataColumn<SiteRun>[] = [
       <RunStatusBadge run={{ status: attributes.status, hasChanges: attributes['has-changes'] }} />
     ),
   },
-  { header: 'Queued', isWide: true, cell: ({ attributes }) => <Time value={attributes['created-at']} /> },
+  { header: 'Created', isWide: true, cell: ({ attributes }) => <Time value={attributes['created-at']} /> },
 ];
 
 type Work = { readonly runs: readonly SiteRun[]; readonly total: number };

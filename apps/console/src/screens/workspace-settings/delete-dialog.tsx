@@ -28,6 +28,7 @@ const Losses = ({ content: { stateVersions, runs, variables } }: { readonly cont
       <List.Item>{describe(variables, 'variable')}</List.Item>
       <List.Item>its tags, notifications, and the access of teams to it</List.Item>
     </List>
+    <Text size="sm">Runs cannot come back. If the site keeps deleted workspaces, you can recover the rest.</Text>
   </>
 );
 
