@@ -18,8 +18,6 @@ export type HostCommit = {
   readonly url: string;
   /** Address from which Git clones the repository. */
   readonly cloneUrl: string;
-  /** The author's account, or their name if they have no account; null if the host names none. */
-  readonly author: string | null;
 };
 
 type RepositoryQuery = {

@@ -11,11 +11,10 @@ const hostText = (most: number) =>
 
 const sha = z.string().regex(/^[0-9a-f]{40,64}$/);
 const webAddress = hostText(2_000).regex(/^https?:\/\//);
-const accountName = hostText(255);
 const refName = hostText(1_000).min(1);
 const path = hostText(4_096);
 
-const user = z.object({ login: accountName });
+const user = z.object({ login: hostText(255) });
 const repository = z.object({ full_name: hostText(500), default_branch: hostText(1_000), html_url: webAddress });
 const repositories = z.object({ data: z.array(repository) });
 const branch = z.object({ commit: z.object({ id: sha }) });
@@ -28,8 +27,7 @@ const tags = z.array(
 );
 const commit = z.object({
   html_url: webAddress,
-  commit: z.object({ message: z.string(), author: z.object({ name: z.string() }).nullish() }),
-  author: z.object({ login: accountName }).nullish(),
+  commit: z.object({ message: z.string() }),
 });
 const comparison = z.object({
   total_commits: z.int(),
@@ -41,7 +39,6 @@ const tree = z.object({
 });
 
 const MAX_MESSAGE_CHARACTERS = 5_000;
-const MAX_NAME_CHARACTERS = 255;
 
 /** Cuts a text that people have written in a commit, and removes what no database stores. */
 const shorten = (text: string, most: number): string => text.replaceAll('\0', '').slice(0, most).toWellFormed();
@@ -136,13 +133,10 @@ const readFolders = async (requests: HostRequests, path: string): Promise<readon
 
 const readCommit = async (requests: HostRequests, path: string): Promise<HostCommit> => {
   const row = await requests.read(`${path}?stat=false&verification=false&files=false`, commit);
-  const author =
-    row.author?.login ?? shorten(row.commit.author?.name ?? '', MAX_NAME_CHARACTERS).replaceAll(/\p{Cc}/gu, '');
   return {
     message: shorten(row.commit.message, MAX_MESSAGE_CHARACTERS),
     url: row.html_url,
     cloneUrl: row.html_url.replace(/\/commit\/[^/]*$/, '.git'),
-    author: author === '' ? null : author,
   };
 };
 
