@@ -298,18 +298,22 @@ describe('python-inventory', () => {
       await stop('SIGKILL');
     }
     expectStatus(await server.delete(`/api/v2/workspaces/${deleted}`), 204);
-    const messages = await readUpTo('cadastre.workspaces', 'cadastre.WorkspaceDeleted.v1', deleted);
+    const messages = await readUpTo('cadastre.workspaces', 'cadastre.WorkspaceDeleted.v2', deleted);
     const replayed = messages.map(({ key, value, headers }) => ({
       key,
       value,
       headers: { ...headers, 'cadastre-replay': 'true' },
     }));
     await sendToTopic(kafka.brokers, 'cadastre.workspaces', replayed);
+    expectStatus(await server.post(`/api/v2/recoverable-items/${deleted}/actions/recover`, {}), 200);
+    await action(deleted, 'lock', 'its recovery');
     await action(id, 'lock', 'an audit');
     await start('python-inventory', { INVENTORY_FILE });
-    const find = async () => (await list(INVENTORY_FILE)).find(({ reason }) => reason === 'an audit');
-    await waitUntil(async () => (await find()) !== undefined, 'the last lock is listed');
-    expect(await find()).toMatchObject({ workspace: id, times_locked: 16 });
+    const find = async (text: string) => (await list(INVENTORY_FILE)).find(({ reason }) => reason === text);
+    const areListed = async () => (await find('an audit')) !== undefined && (await find('its recovery')) !== undefined;
+    await waitUntil(areListed, 'the last lock of each workspace is listed');
+    expect(await find('an audit')).toMatchObject({ workspace: id, times_locked: 16 });
+    expect(await find('its recovery')).toMatchObject({ workspace: deleted, name: 'storage-old', times_locked: 1 });
     const locks = (await list(INVENTORY_FILE)).toSorted((a, b) => a.name.localeCompare(b.name));
     expect(locks.map(({ workspace, name, holder, reason, since }) => [workspace, name, holder, reason, since])).toEqual(
       (await readLocks()).map(({ attributes, relationships }) => [
