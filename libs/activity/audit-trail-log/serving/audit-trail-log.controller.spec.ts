@@ -116,6 +116,7 @@ describe('the state of a log', () => {
     );
     const { attributes } = await readStatus();
     expect(attributes['site-log']).toMatchObject({ origin, size: Number(size), witnessed: false });
+    expect(attributes['site-log']['signed-at']).toMatch(/Z$/);
     expect(attributes.witnesses).toEqual([{ 'verifier-key': key, size: 1 }]);
     expect(attributes['previous-origins']).toMatchObject([{ origin: 'former', size: 3 }]);
     await tamper(server.database, sql`delete from audit_trail.signed_checkpoints where origin = 'former'`);
