@@ -62,7 +62,7 @@ const isAllowed = ({ done, refused }: ConcurrentAction, { status, text }: ApiRes
 
 beforeAll(async () => {
   failuresBefore = structuredClone(await failures());
-  server = await startTestServer({ followers: true });
+  server = await startTestServer({ followers: true, env: { CADASTRE_RECOVERABLE_DAYS: '0' } });
   const { ownersTeam, defaultProject } = await makeOrganization(server, 'acme');
   const member = await makeMember(server, 'acme', 'ada', [ownersTeam]);
   const crew = await makeTeam(server, 'acme', 'crew', { 'organization-access': { 'manage-projects': true } });

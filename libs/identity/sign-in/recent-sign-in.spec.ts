@@ -44,6 +44,8 @@ const listCredentialRequests = async (): Promise<readonly (readonly [string, str
       .filter(() => /(?:-tokens?|workload-identities|identity-providers)(?:\/\{[^}]+\})?$/.test(path))
       // The token of a run ends with the run, and only its agent can create it.
       .filter(() => path.startsWith('/api/v2/') && !path.includes('/runs/'))
+      // The token of a Git host gives no access to this server.
+      .filter(() => !path.startsWith('/api/v2/oauth-tokens/'))
       .map((method) => [method.toUpperCase(), path.replaceAll(/\{[^}]+\}/g, 'x')] as const),
   );
 };
