@@ -32,7 +32,7 @@ const formatConfiguration = (server: URL, port: number, mode: PoolMode): string 
     // Accepts any user, and uses the account of the line above.
     'auth_type = any',
     `pool_mode = ${mode}`,
-    'default_pool_size = 40',
+    'default_pool_size = 80',
     'server_login_retry = 1',
     '',
   ].join('\n');
