@@ -17,10 +17,10 @@ const toUploadError = (request: XMLHttpRequest): ApiError => {
   );
 };
 
-type SendOptions = { readonly signal?: AbortSignal; readonly onSent?: (bytes: number) => void };
+type SendFileOptions = { readonly signal?: AbortSignal; readonly onSent?: (bytes: number) => void };
 
 /** Sends a file to a signed link of this server. XMLHttpRequest reports the progress, fetch cannot. */
-export const sendFile = (link: string, file: File, { signal, onSent }: SendOptions = {}): Promise<void> =>
+export const sendFile = (link: string, file: File, { signal, onSent }: SendFileOptions = {}): Promise<void> =>
   new Promise((resolve, reject) => {
     const { pathname, search } = new URL(link);
     const request = new XMLHttpRequest();
