@@ -108,14 +108,15 @@ export const isOutage = (error: unknown): boolean => {
 
 /**
  * Returns a handler for `catch`. It throws 422 if one of these constraints was violated, because the name or the
- * attribute is already taken.
+ * attribute is already taken. `remedy`: what the caller can do.
  */
 export const refuseTakenName =
-  (constraints: string | readonly string[], attribute = 'name') =>
+  (constraints: string | readonly string[], attribute = 'name', remedy?: string) =>
   (error: unknown): never => {
     const broken = getViolatedConstraint(error);
     if (broken !== null && [constraints].flat().includes(broken)) {
-      throw unprocessable(`${toLabel(attribute)} has already been taken`, attribute);
+      const detail = `${toLabel(attribute)} has already been taken`;
+      throw unprocessable(remedy === undefined ? detail : `${detail}: ${remedy}`, attribute);
     }
     throw error;
   };

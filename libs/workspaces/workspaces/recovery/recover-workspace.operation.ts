@@ -1,6 +1,5 @@
-import { forbidden, unprocessable } from '#platform/kernel';
+import { forbidden } from '#platform/kernel';
 import { expectVersion, type EventStore } from '#storage/event-store';
-import { getViolatedConstraint } from '#platform/postgres';
 import {
   can,
   changeResource,
@@ -13,6 +12,7 @@ import { raiseConflictWhenFixedKeysChanged } from '#organizations/tag-bindings';
 import { workspace } from '../workspaces/workspace.js';
 import type { WorkspaceOperations } from '../workspaces/workspaces.commands.js';
 import { getDeletionPermission } from '../workspaces/workspaces.permissions.js';
+import { refuseTakenRecoveryName } from '../workspaces/workspaces.refusals.js';
 import type { ActiveWorkspace, WorkspaceState } from '../workspaces/workspace-state.js';
 import { loadDeletedWorkspace, type DeletedWorkspaceForCommand } from './deleted-workspaces.queries.js';
 
@@ -83,13 +83,6 @@ const listChanges = (
     ...(hasSshKey(last, row) ? [] : [{ field: 'ssh-key', detail: `SSH key ${last.sshKey} is gone` }]),
     ...unbound.map(({ key, project }) => ({ field: 'tags', detail: `Project ${project} fixes the value of ${key}` })),
   ];
-};
-
-const refuseTakenRecoveryName = (error: unknown): never => {
-  if (getViolatedConstraint(error) === 'workspaces_organization_name_key') {
-    throw unprocessable('Name has already been taken: rename the other workspace, or send another name', 'name');
-  }
-  throw error;
 };
 
 /** Brings a deleted workspace back under its id. */
