@@ -1,4 +1,4 @@
-import { sql, type Sql, type Timestamp } from '#platform/kernel';
+import { selectJsonTimestamp, sql, type Timestamp } from '#platform/kernel';
 import { TILE_WIDTH } from '#packages/trail-verifier';
 import type { Database } from '#platform/postgres';
 import { SITE_LOG } from '../tiles/hashes.js';
@@ -20,10 +20,6 @@ type TrailLogStatusRow = SignedSize & {
   readonly witnesses: readonly { readonly verifierKey: string; readonly size: number }[];
 };
 
-/** Formats a time as documents have it. In JSON, Postgres gives it an offset. */
-const selectTimestamp = (table: 'c' | 's'): Sql =>
-  sql.raw(`to_char(${table}.signed_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`);
-
 /** Returns the state of the log of an organization, or undefined if nothing was signed. */
 export const findTrailLogStatus = (database: Database, organization: string): Promise<TrailLogStatusRow | undefined> =>
   database.row<TrailLogStatusRow>(sql`
@@ -33,14 +29,14 @@ export const findTrailLogStatus = (database: Database, organization: string): Pr
                         order by index desc limit 1), 0),
              coalesce((select (index + 1) * ${TILE_WIDTH} from audit_trail.tiles
                         where organization = ${organization} and level = 0 order by index desc limit 1), 0)) as entries,
-           (select coalesce(jsonb_agg(jsonb_build_object('origin', c.origin, 'size', c.size, 'signedAt', ${selectTimestamp('c')})
+           (select coalesce(jsonb_agg(jsonb_build_object('origin', c.origin, 'size', c.size, 'signedAt', ${selectJsonTimestamp('c.signed_at')})
                                       order by k.position), '[]')
               from (select origin, min(position) as position from audit_trail.log_keys
                      where organization = ${organization} and origin <> present.origin group by origin) k
               cross join lateral (select origin, size, signed_at from audit_trail.signed_checkpoints
                                    where organization = ${organization} and origin = k.origin
                                    order by size desc limit 1) c) as previous,
-           (select jsonb_build_object('origin', s.origin, 'size', s.size, 'signedAt', ${selectTimestamp('s')}, 'witnessed', s.witnessed)
+           (select jsonb_build_object('origin', s.origin, 'size', s.size, 'signedAt', ${selectJsonTimestamp('s.signed_at')}, 'witnessed', s.witnessed)
               from (${SELECT_SITE_CHECKPOINT}) served
               join audit_trail.signed_checkpoints s
                 on s.organization = ${SITE_LOG} and s.size = served.size and s.origin = site.origin) as "siteLog",

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { listEventTypes, sql, type EventRegistry, type Sql, type Timestamp } from '#platform/kernel';
+import {
+  listEventTypes,
+  selectJsonTimestamp,
+  sql,
+  type EventRegistry,
+  type Sql,
+  type Timestamp,
+} from '#platform/kernel';
 import type { Follower } from '#storage/event-store';
 import { MAIL_HOST } from '../configurations/destinations.js';
 import { toNotifiedEvent, type NotifiedEvent } from './notified-events.js';
@@ -44,7 +51,7 @@ const selectDeliveries = (events: readonly NotifiedEvent[]): Sql => sql`
            'workspace', jsonb_build_object('id', e.workspace_id, 'name', coalesce(e."workspaceName", w.name, '')),
            'run', case when r.id is not null then jsonb_build_object(
              'id', r.id, 'message', r.message,
-             'createdAt', to_char(r.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+             'createdAt', ${selectJsonTimestamp('r.created_at')},
              'createdBy', jsonb_build_object('type', r.created_by ->> 'type', 'id', r.created_by ->> 'id')) end,
            'status', e.status, 'actor', e.actor) as subject
     from (select list.*, coalesce(run.workspace, list.workspace) as workspace_id

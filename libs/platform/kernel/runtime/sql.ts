@@ -63,3 +63,7 @@ export const sql = Object.assign(tag, {
   /** Returns the parameter for a jsonb column. Without it, arrays would become Postgres arrays. */
   json: (value: unknown): string => JSON.stringify(value),
 });
+
+/** Formats a column in JSON as documents have times. By itself, Postgres writes an offset there. */
+export const selectJsonTimestamp = (column: string): Sql =>
+  sql.raw(`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`);

@@ -1,4 +1,4 @@
-import { notFound, sql, type Sql, type Principal, type Timestamp } from '#platform/kernel';
+import { notFound, selectJsonTimestamp, sql, type Sql, type Principal, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import { requirePermission, requireCurrentAccess, selectWorkspaceGrants, type Actor, type Grant } from '#api/access';
 
@@ -16,9 +16,9 @@ export type RunEventRow = {
 
 export type CommentRow = { readonly id: string; readonly runEvent: string; readonly body: string };
 
-const EVENT = sql.raw(`jsonb_build_object('id', e.id, 'run', e.run, 'action', e.action, 'description', e.description,
+const EVENT = sql`jsonb_build_object('id', e.id, 'run', e.run, 'action', e.action, 'description', e.description,
   'actor', e.actor, 'comment', c.id, 'body', c.body,
-  'createdAt', to_char(e.created_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`);
+  'createdAt', ${selectJsonTimestamp('e.created_at')})`;
 const EVENTS = sql.raw(`run_events e left join run_comments c on c.run_event = e.id`);
 
 const COMMENT = sql.raw(`jsonb_build_object('id', c.id, 'runEvent', c.run_event, 'body', c.body)`);
