@@ -4,6 +4,7 @@ import type { Clock } from '#platform/kernel';
 import { cacheMetrics, getChangedWorkspace, type DocumentDependencies } from '#api/document-cache';
 import type { DocumentKind } from '#api/access';
 import type { SharedWorkspaceRow } from '../workspaces/workspaces.queries.js';
+import { isYoungEnough } from './age-in-memory.js';
 import type { SortedNames } from './sorted-names.js';
 
 /** The names of all workspaces of an organization. */
@@ -49,9 +50,6 @@ const MAX_CHANGED = 100;
 const MIN_LISTS = 20;
 /** Organizations whose lists are counted. */
 const MAX_COUNTED = 1_000;
-
-/** Bounds the age, because operators can change views without an event. */
-const MAX_AGE_MS = 600_000;
 
 type NamesInMemoryOptions = {
   readonly maxBytes: number;
@@ -105,7 +103,7 @@ export class NamesInMemory {
    */
   find(organizationName: string, readsAll: ReadsAll): OrganizationNames | null {
     const entry = this.byName.get(organizationName)?.entry;
-    if (entry && Math.abs(this.now() - entry.keptAt) <= MAX_AGE_MS) return entry;
+    if (entry && isYoungEnough(entry.keptAt, this.now())) return entry;
     if (entry) this.byName.delete(organizationName);
     else this.countList(organizationName, readsAll);
     return null;

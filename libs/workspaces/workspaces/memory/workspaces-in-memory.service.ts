@@ -4,6 +4,7 @@ import type { Clock } from '#platform/kernel';
 import { cacheMetrics, getChangedWorkspace, type DocumentDependencies } from '#api/document-cache';
 import type { Resource } from '#api/json-api';
 import { WORKSPACE_DOCUMENT, type SharedWorkspaceRow } from '../workspaces/workspaces.queries.js';
+import { isYoungEnough } from './age-in-memory.js';
 import { compactWorkspace, type CompactWorkspace, type WorkspaceShape } from './workspace-shape.document.js';
 
 export type WorkspaceInMemory = CompactWorkspace & {
@@ -25,9 +26,6 @@ type WorkspacesInMemoryOptions = {
   readonly clock: Clock;
   readonly editResource: (resource: Resource) => Resource;
 };
-
-/** Bounds the age, because operators can change views without an event. */
-const MAX_AGE_MS = 600_000;
 
 /** Bytes of a workspace besides its values: its id, its names, and the entries of two maps. */
 const WORKSPACE_BYTES = 400;
@@ -145,7 +143,7 @@ export class WorkspacesInMemory {
   }
 
   private isCurrent({ organization, generation, keptAt }: WorkspaceInMemory): boolean {
-    return generation === (this.generations.get(organization) ?? 0) && Math.abs(this.now() - keptAt) <= MAX_AGE_MS;
+    return generation === (this.generations.get(organization) ?? 0) && isYoungEnough(keptAt, this.now());
   }
 
   private get bytes(): number {
