@@ -41,6 +41,12 @@ type DeletingPolicy = {
 const POLICIES_PER_PAGE = 100;
 const VERSIONS_PER_PAGE = 200;
 
+/**
+ * A recovery brings back what a deleted workspace had, and its purge deletes all its files. The condition belongs into each page, because
+ * a page with fewer rows ends the list.
+ */
+const IS_IN_WORKSPACE = sql.raw('exists (select from workspaces present where present.id = v.workspace)');
+
 export type StoredVersion = {
   readonly id: string;
   readonly workspace: string;
@@ -84,7 +90,7 @@ async function* listDueUnderPolicy(
         from (select * from ${table} v
                where ${inside} and ${isKept} and ${isOlder(now, sql`${days}::integer`)}
                  -- Not those of deleted workspaces, or a page of them would end the list.
-                 and exists (select from workspaces present where present.id = v.workspace)
+                 and ${IS_IN_WORKSPACE}
                  and (v.kept_since, v.id) > (${after.unusedSince}::timestamptz, ${after.id})
                order by v.kept_since, v.id limit ${VERSIONS_PER_PAGE}) v
         join workspaces w on w.id = v.workspace
@@ -134,9 +140,6 @@ export const hasOtherPolicy = ({ workspace, policy }: DueVersion): Sql =>
   sql`exists (select 1 from data_retention_policies own where own.owner = ${workspace} and own.id <> ${policy})`;
 
 const SOFT_DELETED = sql.raw(`'backing_data_soft_deleted'`);
-
-/** A recovery brings back what a deleted workspace had, and its purge deletes all its files. */
-const IS_IN_WORKSPACE = sql.raw('exists (select from workspaces w where w.id = v.workspace)');
 
 /** Yields ids of the versions whose data was soft-deleted before that time, oldest first. */
 export async function* listExpiredVersions(
