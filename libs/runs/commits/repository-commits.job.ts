@@ -39,10 +39,10 @@ type CommitsJobDependencies = {
 type HostOfToken = Pick<BoundWorkspace, 'token' | 'serviceProvider' | 'apiUrl'>;
 
 /** Failures that concern every request with the token. All others concern one repository or commit. */
-const OF_CONNECTION: readonly GitHostError['failure'][] = ['unauthorized', 'rate-limited'];
+const CONNECTION_FAILURES: readonly GitHostError['failure'][] = ['unauthorized', 'rate-limited'];
 
 const isOfConnection = (error: unknown): boolean =>
-  error instanceof GitHostError && OF_CONNECTION.includes(error.failure);
+  error instanceof GitHostError && CONNECTION_FAILURES.includes(error.failure);
 
 /** The rows of one repository or commit. */
 type Group<T> = readonly [T, ...T[]];
@@ -203,12 +203,12 @@ const fetchCommit = async (
   }
 };
 
-const TEMPORARY: readonly GitHostError['failure'][] = ['unavailable', 'rate-limited', 'unauthorized'];
+const TEMPORARY_FAILURES: readonly GitHostError['failure'][] = ['unavailable', 'rate-limited', 'unauthorized'];
 
 /** Returns why a commit is never fetched; null if a later attempt may succeed. Throws other errors than those of the host. */
 const describeFinalFailure = (error: unknown, { createdAt }: UnfetchedCommit, clock: Clock): string | null => {
   if (error instanceof UnusableArchiveError) return error.message;
   if (!(error instanceof GitHostError)) throw error;
   const isOld = clock.now().getTime() - Date.parse(createdAt) > FETCH_WITHIN_MS;
-  return isOld || !TEMPORARY.includes(error.failure) ? error.message : null;
+  return isOld || !TEMPORARY_FAILURES.includes(error.failure) ? error.message : null;
 };

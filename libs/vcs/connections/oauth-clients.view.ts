@@ -1,11 +1,10 @@
-import { notFound, sql, type OrganizationDeleted, type Projection, type Sql, type Timestamp } from '#platform/kernel';
+import { sql, type OrganizationDeleted, type Projection, type Sql, type Timestamp } from '#platform/kernel';
 import { buildSnapshotJson, selectStreamVersions, type StreamSnapshot, type StreamVersion } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import {
   hasOrganizationName,
   listInOrganization,
   requireCurrentAccess,
-  requirePermission,
   requirePermittedRow,
   type Actor,
   type Permission,
@@ -170,9 +169,7 @@ export const findOauthToken = async (
   const row = await database.row<OauthClientRow>(
     sql`select ${COLUMNS} ${FROM} where c.token = ${token} and ${isOfOrganization} and ${requireCurrentAccess(actor)}`,
   );
-  if (!row) throw notFound();
-  requirePermission(actor, 'read-vcs-connections', row);
-  return row;
+  return requirePermittedRow(actor, 'read-vcs-connections', row);
 };
 
 const LIST = {

@@ -2,7 +2,7 @@
 create schema commits;
 create table commits.followed (
   workspace text primary key,
-  -- The connection, the repository and the ref. Another one begins anew.
+  -- The connection, the repository and the ref. With another one, the workspace begins again.
   source text not null,
   -- SHA of the commit that was decided last
   head text,
