@@ -13,7 +13,7 @@ type CheckpointRequest = {
   readonly note: string;
 };
 
-/** The cosignature lines, or the size that the witness says it cosigned last; null if it refuses the proof. */
+/** The cosignature lines, or the size that the witness cosigned last by its answer; null if it refuses the proof. */
 type WitnessAnswer = { readonly lines: string } | { readonly conflict: number | null };
 
 /** Asks a witness to cosign a checkpoint (C2SP tlog-witness). Throws an error that names the witness. */

@@ -249,7 +249,7 @@ describe('a projector that starts after the database and the file store were res
     (await server.database.row<{ count: number }>(sql`select count(*)::int as count from audit_trail.site_leaves`))
       ?.count ?? 0;
 
-  it('asks the witness before it signs, so that no second history has the same origin', async () => {
+  it('reads the checkpoint of the witness before it signs, so that no second history has the same origin', async () => {
     await createCosigning(`witness one ${witness.verifierKey} ${witness.url}\nquorum one\n`);
     const [restored, siteSize] = [size, await countSiteLeaves()];
     for (let count = 0; count < 2; count += 1) await grow();

@@ -19,8 +19,8 @@ export type WitnessJobDependencies = {
   readonly logger: Logger;
 };
 
-/** What a witness shows: no checkpoint, one that the log continues, or one of another history. */
-type ShownHistory = 'nothing' | 'this-history' | 'another-history';
+/** What the checkpoint of a witness is: absent, one that the log continues, or one of another history. */
+type WitnessedHistoryKind = 'nothing' | 'this-history' | 'another-history';
 
 /** Compares the log of the site with the checkpoints that witnesses have cosigned. */
 export class WitnessedHistory {
@@ -33,7 +33,7 @@ export class WitnessedHistory {
    * Gives up all origins if the witness has a checkpoint that this site has signed and its log does not continue: the database
    * and the file store are then older than what was published. Throws an error for a checkpoint that the site has not signed.
    */
-  async compare(witness: ReachableWitness, { origin }: SiteCheckpoint): Promise<ShownHistory> {
+  async compare(witness: ReachableWitness, { origin }: SiteCheckpoint): Promise<WitnessedHistoryKind> {
     const { database } = this.dependencies;
     const note = await fetchCosignedCheckpoint(this.send, witness, origin);
     if (note === null) return 'nothing';

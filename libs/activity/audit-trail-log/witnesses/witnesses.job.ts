@@ -38,7 +38,7 @@ export const createTrailWitnessJob = (dependencies: WitnessJobDependencies, poli
   return { name: 'trail_witnesses', everyMs: EVERY_MS, run: ({ done }) => round.run(done) };
 };
 
-/** Creates the guard that asks all witnesses for the checkpoint that they have cosigned, before logs are signed. */
+/** Creates the guard that reads the checkpoint that each witness has cosigned, before logs are signed. */
 export const createWitnessGuard = (dependencies: WitnessJobDependencies, policyFile: string): HistoryGuard => {
   const { witnesses } = readPolicy(policyFile);
   const history = new WitnessedHistory(dependencies, createWitnessFetch());
