@@ -9,7 +9,7 @@ export { buildLockSnapshotJson, type LockSnapshot } from './lock/lock.view.js';
 export type { OutputSummary, StateSummary } from './workspaces/state-head.js';
 export { findToolOfVersion } from './tool-versions/tool-of-version.js';
 export { ToolReleases } from './tool-versions/tool-releases.catalogue.js';
-export { createExpiredWorkspacesJob } from './recovery/expired-workspaces.job.js';
+export { createExpiredWorkspacesJob } from './workspaces/expired-workspaces.job.js';
 export { getDeletionPermission } from './workspaces/workspaces.permissions.js';
 export { createExpiredLocksJob } from './lock/expired-locks.job.js';
 export { SELECT_SITE_RELEASES, selectToolVersion, type SiteRelease } from './tool-versions/tool-versions.view.js';

@@ -20,7 +20,7 @@ import {
   type WorkspaceEnd,
 } from '#platform/kernel';
 import { lockDecisions, lockEvolutions, unlock, type LockCommand, type LockEvent } from '../lock/lock.js';
-import { recoveryDecisions, type RecoveryCommand, type RecoveryEvent } from '../recovery/recovery.js';
+import { recoveryDecisions, type RecoveryCommand, type RecoveryEvent } from './recovery.js';
 import {
   decideConsumerChanges,
   consumerDecisions,

@@ -3,7 +3,7 @@ import type { Actor, RecoveredResource } from '#api/access';
 import { AggregateCommand, type Operation } from '#storage/event-store';
 import type { BindingRow, TagReference } from '#organizations/tag-bindings';
 import type { LockCommandInput } from '../lock/lock.js';
-import type { RecoveryCommand } from '../recovery/recovery.js';
+import type { RecoveryCommand } from './recovery.js';
 import type { ConsumerCommand } from '../remote-state-consumers/remote-state-consumers.js';
 import type { SiteRelease } from '../tool-versions/tool-versions.view.js';
 import type { WorkspaceCommand } from './workspace.js';

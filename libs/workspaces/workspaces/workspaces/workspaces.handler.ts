@@ -6,7 +6,7 @@ import { castRows } from '#platform/postgres';
 import { createEventContext, createSystemContext, RecoveryPeriod, type Actor } from '#api/access';
 import { selectWorkspaceBindings, type BindingRow } from '#organizations/tag-bindings';
 import { moveWorkspaces } from './move-workspaces.operation.js';
-import { purgeWorkspace, recoverWorkspace } from '../recovery/recover-workspace.operation.js';
+import { purgeWorkspace, recoverWorkspace } from './recover-workspace.operation.js';
 import { changeRemoteStateConsumers } from '../remote-state-consumers/change-remote-state-consumers.operation.js';
 import { deleteTags } from './delete-tags.operation.js';
 import { tagWorkspaces } from './tag-workspaces.operation.js';

@@ -245,10 +245,9 @@ export const loadWorkspaceForCommand = async (
   target: WorkspaceTarget,
   { project, pool, sshKey, tags, tagIds, consumers, toolVersion, vcsRepo }: CommandReferences,
 ): Promise<WorkspaceForCommand> => {
-  const workspace = { workspace: sql.raw('w.id'), project: project ? sql`${project}` : sql.raw('w.project') };
-  const choice = { pool, organization: sql.raw('w.organization'), ...workspace };
+  const home = project ? sql`${project}` : sql.raw('w.project');
+  const choice = { pool, organization: sql.raw('w.organization'), workspace: sql.raw('w.id'), project: home };
   const token = sql`coalesce(${vcsRepo?.oauthTokenId || null}, w.settings #>> '{vcsRepo,oauthTokenId}')`;
-  const home = sql`coalesce(${project}, w.project)`;
   const targetKey = sql.raw('target.key');
   const isTarget =
     'id' in target
@@ -263,10 +262,10 @@ export const loadWorkspaceForCommand = async (
            ${actor && project ? selectProjectGrants(actor, sql`${project}`) : sql.raw('null::jsonb')} as "projectGrants",
            ${selectUsablePoolVersion(choice)} as "poolVersion",
            coalesce((select ${INHERITED_MODE} from projects p
-                      where p.id = coalesce(${project}, w.project) and p.organization = w.organization),
+                      where p.id = ${home} and p.organization = w.organization),
                     o.settings ->> 'defaultExecutionMode') as "followedMode",
            ${selectSshKeyVersion(sshKey, sql.raw('w.organization'))} as "sshKeyVersion",
-           ${tags ? selectFixedKeys(workspace.project) : sql.raw(`'[]'::jsonb`)} as fixed,
+           ${tags ? selectFixedKeys(home) : sql.raw(`'[]'::jsonb`)} as fixed,
            ${actor ? selectTagNames(actor, tagIds, sql.raw('w.organization')) : sql.raw(`'{}'::jsonb`)} as "tagNames",
            ${consumers ? CONFIGURED_CONSUMERS : sql.raw(`'{}'::text[]`)} as consumers,
            ${toolVersion ? SELECT_SITE_RELEASES : sql.raw(`'[]'::jsonb`)} as "siteReleases",

@@ -3,8 +3,8 @@ import { decideForcedEnd } from '../lock/lock.js';
 import { NAME_RULE } from '../settings/settings.js';
 import type { WorkspaceUpdated } from '../settings/workspace-settings.js';
 import { decideUnbinding, type FixedTagKey, type TagEvent } from '../tags/tags.js';
-import type { StateEvent } from '../workspaces/state-head.js';
-import type { ActiveWorkspace, WorkspaceSshKeyEvent, WorkspaceState } from '../workspaces/workspace-state.js';
+import type { StateEvent } from './state-head.js';
+import type { ActiveWorkspace, WorkspaceSshKeyEvent, WorkspaceState } from './workspace-state.js';
 
 /**
  * The recovery of a deleted workspace, and its purge, after which nothing can be recovered.

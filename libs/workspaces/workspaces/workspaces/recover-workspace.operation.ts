@@ -9,11 +9,11 @@ import {
   type RecoveryChange,
 } from '#api/access';
 import { raiseConflictWhenFixedKeysChanged } from '#organizations/tag-bindings';
-import { workspace } from '../workspaces/workspace.js';
-import type { WorkspaceOperations } from '../workspaces/workspaces.commands.js';
-import { getDeletionPermission } from '../workspaces/workspaces.permissions.js';
-import { refuseTakenRecoveryName } from '../workspaces/workspaces.refusals.js';
-import type { ActiveWorkspace, WorkspaceState } from '../workspaces/workspace-state.js';
+import { workspace } from './workspace.js';
+import type { WorkspaceOperations } from './workspaces.commands.js';
+import { getDeletionPermission } from './workspaces.permissions.js';
+import { refuseTakenRecoveryName } from './workspaces.refusals.js';
+import type { ActiveWorkspace, WorkspaceState } from './workspace-state.js';
 import { loadDeletedWorkspace, type DeletedWorkspaceForCommand } from './deleted-workspaces.queries.js';
 
 /** Returns the deleted workspace. Throws unless the caller may delete it: the same callers may recover and purge it. */

@@ -2,7 +2,7 @@ import { formatTimestamp, type Clock, type Ids } from '#platform/kernel';
 import { createSystemContext } from '#api/access';
 import type { EventStore } from '#storage/event-store';
 import type { ScheduledJob } from '#platform/postgres';
-import { workspace } from '../workspaces/workspace.js';
+import { workspace } from './workspace.js';
 import { listExpiredWorkspaces } from './deleted-workspaces.queries.js';
 
 const EVERY_MS = 60_000;

@@ -1,7 +1,7 @@
 import { describe, it } from '@jest/globals';
 import { specify } from '#platform/kernel/spec';
 import { DEFAULT_SETTINGS } from '../settings/settings.js';
-import { workspace, type WorkspaceEvent } from '../workspaces/workspace.js';
+import { workspace, type WorkspaceEvent } from './workspace.js';
 
 const { given } = specify(workspace);
 
