@@ -19,16 +19,10 @@ const ADMIN = 'cadastre-bot';
 /** Gitea refuses to run as root, which tests in containers do. */
 const AS_ANYBODY = { GITEA_I_AM_BEING_UNSAFE_RUNNING_AS_ROOT: 'true' };
 
-/** A Gitea with an administrator and a token of them. */
-export type Gitea = {
-  readonly url: string;
-  readonly apiUrl: string;
-  readonly user: string;
-  readonly token: string;
-  /** Sends a request as the administrator. Fails unless it succeeds. */
+/** Requests to Gitea as one of its users. */
+type GiteaClient = {
+  /** Sends a request. Fails unless it succeeds. */
   call(method: string, path: string, body?: object): Promise<any>;
-  /** Creates a repository with a commit on `main`. Returns its identifier. */
-  makeRepository(name: string, files: Readonly<Record<string, string>>): Promise<string>;
   /** Commits these files to a branch, which it creates from `main` if it is new. Returns the SHA of the commit. */
   commit(
     repository: string,
@@ -36,6 +30,18 @@ export type Gitea = {
     files: Readonly<Record<string, string>>,
     message?: string,
   ): Promise<string>;
+};
+
+/** A Gitea with an administrator and a token of them. Requests are those of the administrator. */
+export type Gitea = GiteaClient & {
+  readonly url: string;
+  readonly apiUrl: string;
+  readonly user: string;
+  readonly token: string;
+  /** Creates a repository with a commit on `main`. Returns its identifier. */
+  makeRepository(name: string, files: Readonly<Record<string, string>>): Promise<string>;
+  /** Creates a user without rights to the repository, with a fork of it. */
+  makeFork(repository: string, user: string): Promise<GiteaClient & { readonly fork: string }>;
   remove(): Promise<void>;
 };
 
@@ -66,6 +72,33 @@ ENABLED = false
 ISSUE_INDEXER_TYPE = db
 `;
 
+const createClient = (apiUrl: string, headers: Readonly<Record<string, string>>): GiteaClient => {
+  const call: GiteaClient['call'] = async (method, path, body) => {
+    const response = await fetch(`${apiUrl}${path}`, {
+      method,
+      headers: { ...headers, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path} of Gitea: ${response.status} ${text}`);
+    return text === '' ? null : JSON.parse(text);
+  };
+  const commit: GiteaClient['commit'] = async (repository, branch, files, message = 'Change files') => {
+    const names = new Set(
+      ((await call('GET', `/repos/${repository}/branches?limit=50`)) ?? []).map(({ name }: { name: string }) => name),
+    );
+    const isNew = names.size > 0 && !names.has(branch);
+    const changes = Object.entries(files).map(([path, text]) => ({
+      operation: 'upload',
+      path,
+      content: Buffer.from(text).toString('base64'),
+    }));
+    const body = { branch: isNew ? 'main' : branch, ...(isNew && { new_branch: branch }), message, files: changes };
+    return (await call('POST', `/repos/${repository}/contents`, body)).commit.sha as string;
+  };
+  return { call, commit };
+};
+
 /** Starts Gitea on 127.0.0.1 with an empty database. */
 export const startGitea = async (): Promise<Gitea> => {
   requirePrograms('go', 'gcc', 'git');
@@ -90,40 +123,27 @@ export const startGitea = async (): Promise<Gitea> => {
     if (failure) throw new Error(`Gitea ended: ${failure}`);
     return (await fetch(`${apiUrl}/version`).catch(() => null))?.ok ?? false;
   }, 'Gitea answers');
-  const call: Gitea['call'] = async (method, path, body) => {
-    const response = await fetch(`${apiUrl}${path}`, {
-      method,
-      headers: { authorization: `token ${token}`, 'content-type': 'application/json' },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path} of Gitea: ${response.status} ${text}`);
-    return text === '' ? null : JSON.parse(text);
-  };
-  const commit: Gitea['commit'] = async (repository, branch, files, message = 'Change files') => {
-    const names = new Set(
-      ((await call('GET', `/repos/${repository}/branches?limit=50`)) ?? []).map(({ name }: { name: string }) => name),
-    );
-    const isNew = names.size > 0 && !names.has(branch);
-    const changes = Object.entries(files).map(([path, text]) => ({
-      operation: 'upload',
-      path,
-      content: Buffer.from(text).toString('base64'),
-    }));
-    const body = { branch: isNew ? 'main' : branch, ...(isNew && { new_branch: branch }), message, files: changes };
-    return (await call('POST', `/repos/${repository}/contents`, body)).commit.sha as string;
-  };
+  const client = createClient(apiUrl, { authorization: `token ${token}` });
+
   return {
     url,
     apiUrl,
     user: ADMIN,
     token,
-    call,
-    commit,
+    ...client,
     makeRepository: async (name, files) => {
-      const { full_name: identifier } = await call('POST', '/user/repos', { name, default_branch: 'main' });
-      await commit(identifier, 'main', files, 'Add files');
+      const { full_name: identifier } = await client.call('POST', '/user/repos', { name, default_branch: 'main' });
+      await client.commit(identifier, 'main', files, 'Add files');
       return identifier;
+    },
+    makeFork: async (repository, name) => {
+      const password = 'password-of-a-user';
+      const user = { username: name, password, email: `${name}@example.com`, must_change_password: false };
+      await client.call('POST', '/admin/users', user);
+      const other = createClient(apiUrl, {
+        authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
+      });
+      return { ...other, fork: (await other.call('POST', `/repos/${repository}/forks`, {})).full_name as string };
     },
     remove: async () => {
       await server.kill();

@@ -20,6 +20,72 @@ export type HostCommit = {
   readonly cloneUrl: string;
 };
 
+/** A webhook of a repository. */
+export type HostWebhook = {
+  readonly id: string;
+  /** The address that it sends to. */
+  readonly url: string;
+  /** Whether it is active and sends everything that `createWebhook` requests. */
+  readonly isComplete: boolean;
+};
+
+/** An open pull request. */
+export type HostPullRequest = {
+  readonly number: number;
+  readonly title: string;
+  /** Address of its page for people. */
+  readonly url: string;
+  /** The newest commit, and the branch that it is on. */
+  readonly sha: string;
+  readonly branch: string;
+  /** The branch that it is to be merged into. */
+  readonly baseBranch: string;
+  /** Whether the commits are in another repository, or the host does not say where they are. */
+  readonly isFork: boolean;
+  /** The account that has opened it; null if the host does not say it. */
+  readonly author: string | null;
+};
+
+/** The result of a check of a commit. A later status with the same context replaces it. */
+export type HostStatus = {
+  readonly state: 'pending' | 'success' | 'failure' | 'error';
+  readonly context: string;
+  readonly description: string;
+  /** Address of a page for people. */
+  readonly url: string;
+};
+
+/** A comment on a pull request. */
+export type HostComment = {
+  /** The id of the comment to replace; null for a new one. */
+  readonly id: string | null;
+  /** A text in the comment by which a comment is found again whose id was lost. */
+  readonly marker: string;
+  /** Markdown. */
+  readonly text: string;
+};
+
+/** What a webhook has sent. It only says that something may have changed. */
+type HostDelivery = {
+  /** The name of the event at the host. */
+  readonly event: string;
+  /** The repository, as the host names it now. */
+  readonly identifier: string;
+};
+
+/** Header fields in lower case. */
+type DeliveryHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** The form of what a kind of Git host sends to webhooks. */
+export type DeliveryFormat = {
+  /** Returns the id of a delivery, which is the same if the host repeats it; null if it has none. */
+  getId(headers: DeliveryHeaders): string | null;
+  /** Returns whether the body was signed with the secret of the webhook. Takes the same time for every wrong signature. */
+  isSigned(headers: DeliveryHeaders, body: Buffer, secret: string): boolean;
+  /** Returns null for a body that the host does not send. Only for signed bodies. */
+  parse(headers: DeliveryHeaders, body: Buffer): HostDelivery | null;
+};
+
 type RepositoryQuery = {
   /** Part of a name; undefined for all repositories. */
   readonly search: string | undefined;
@@ -50,10 +116,24 @@ export type GitHost = {
   listChangedFiles(identifier: string, before: string, after: string): Promise<readonly string[] | null>;
   /** Returns the files of a commit as a compressed tar archive, in one folder. */
   downloadArchive(identifier: string, sha: string): Promise<Buffer>;
+  /** Returns the webhooks of a repository that the account may see. */
+  listWebhooks(identifier: string): Promise<readonly HostWebhook[]>;
+  /** Creates a webhook that sends pushes, tags and changes of pull requests, signed with the secret. Returns its id. */
+  createWebhook(identifier: string, webhook: { readonly url: string; readonly secret: string }): Promise<string>;
+  /** Does nothing if the webhook or the repository does not exist any more. */
+  deleteWebhook(identifier: string, id: string): Promise<void>;
+  /** Returns the open pull requests of a repository, those that changed last first, at most `MAX_PULL_REQUESTS`. */
+  listPullRequests(identifier: string): Promise<readonly HostPullRequest[]>;
+  /** Returns the paths of the files that a pull request changes; null if the host cannot list them, or not all of them. */
+  listPullRequestFiles(identifier: string, number: number): Promise<readonly string[] | null>;
+  setStatus(identifier: string, sha: string, status: HostStatus): Promise<void>;
+  /** Creates or replaces a comment on a pull request. Returns its id. */
+  writeComment(identifier: string, number: number, comment: HostComment): Promise<string>;
 };
 
 export const MAX_FOLDERS = 5_000;
 export const MAX_TAGS = 200;
+export const MAX_PULL_REQUESTS = 200;
 
 export type GitHostFailure =
   /** The host refuses the token. */

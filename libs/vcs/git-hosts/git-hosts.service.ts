@@ -1,6 +1,7 @@
 import { createOutboundFetch, PrivateHosts } from '#platform/outbound';
+import { giteaDeliveries } from './gitea-deliveries.http.js';
 import { createGiteaHost } from './gitea.host.js';
-import type { GitHost } from './git-host.js';
+import type { DeliveryFormat, GitHost } from './git-host.js';
 import type { HostFetches } from './host-requests.http.js';
 import type { ConnectedProvider } from './service-providers.js';
 
@@ -40,4 +41,10 @@ export class GitHosts {
 const CREATE: Readonly<Record<ConnectedProvider, typeof createGiteaHost>> = {
   gitea: createGiteaHost,
   forgejo: createGiteaHost,
+};
+
+/** What the kinds of hosts send to webhooks. */
+export const DELIVERIES: Readonly<Record<ConnectedProvider, DeliveryFormat>> = {
+  gitea: giteaDeliveries,
+  forgejo: giteaDeliveries,
 };

@@ -1,17 +1,10 @@
 import { z } from 'zod';
 import { GitHostError, MAX_FOLDERS, MAX_TAGS, type GitHost, type HostCommit, type HostRepository } from './git-host.js';
+import { listPullRequestFiles, listPullRequests, writeComment } from './gitea-pull-requests.http.js';
+import { createWebhook, listWebhooks } from './gitea-webhooks.http.js';
 import { HostRequests, type HostFetches } from './host-requests.http.js';
+import { hostText, parseTotal, refName, sha, shorten, webAddress } from './host-texts.js';
 
-/** Texts of the host become parts of paths, documents and rows: they are limited, and without lone surrogates and controls. */
-const hostText = (most: number) =>
-  z
-    .string()
-    .max(most)
-    .refine((text) => text.isWellFormed() && !/\p{Cc}/u.test(text));
-
-const sha = z.string().regex(/^[0-9a-f]{40,64}$/);
-const webAddress = hostText(2_000).regex(/^https?:\/\//);
-const refName = hostText(1_000).min(1);
 const path = hostText(4_096);
 
 const user = z.object({ login: hostText(255) });
@@ -39,15 +32,6 @@ const tree = z.object({
 });
 
 const MAX_MESSAGE_CHARACTERS = 5_000;
-
-/** Cuts a text that people have written in a commit, and removes what no database stores. */
-const shorten = (text: string, most: number): string => text.replaceAll('\0', '').slice(0, most).toWellFormed();
-
-/** Returns the number of all rows of a list; null if the host does not count them. */
-const parseTotal = (headers: Headers): number | null => {
-  const text = headers.get('x-total-count') ?? '';
-  return /^\d{1,9}$/.test(text) ? Number(text) : null;
-};
 
 /** Gitea cuts larger pages of a tree to its own limit, which is 1,000 by default. */
 const TREE_PAGE_SIZE = 1_000;
@@ -112,6 +96,19 @@ export const createGiteaHost = (
       readChangedFiles(requests, `${requireRepositoryPath(identifier)}/compare`, before, after),
     downloadArchive: (identifier, id) =>
       requests.download(`${requireRepositoryPath(identifier)}/archive/${encodeURIComponent(id)}.tar.gz`),
+    listWebhooks: (identifier) => listWebhooks(requests, requireRepositoryPath(identifier)),
+    createWebhook: (identifier, webhook) => createWebhook(requests, requireRepositoryPath(identifier), webhook),
+    deleteWebhook: (identifier, id) =>
+      requests.delete(`${requireRepositoryPath(identifier)}/hooks/${encodeURIComponent(id)}`),
+    listPullRequests: (identifier) => listPullRequests(requests, requireRepositoryPath(identifier)),
+    listPullRequestFiles: (identifier, number) =>
+      listPullRequestFiles(requests, requireRepositoryPath(identifier), number),
+    setStatus: async (identifier, id, { url: target_url, ...status }) => {
+      const path = `${requireRepositoryPath(identifier)}/statuses/${encodeURIComponent(id)}`;
+      await requests.write('POST', path, { ...status, target_url }, z.unknown());
+    },
+    writeComment: (identifier, number, comment) =>
+      writeComment(requests, requireRepositoryPath(identifier), number, comment),
   };
 };
 

@@ -30,11 +30,13 @@ export class HostRequests {
     schema: S,
   ): Promise<{ readonly body: z.infer<S>; readonly headers: Headers }> {
     const response = await this.send(path);
+    return { body: await this.parse(response, schema), headers: response.headers };
+  }
+
+  private async parse<S extends z.ZodType>(response: Response, schema: S): Promise<z.infer<S>> {
     const parsed = schema.safeParse(await response.json().catch(() => null));
-    if (!parsed.success) {
-      throw new GitHostError('unexpected', `${this.host} answered with an unexpected document. Is the API URL right?`);
-    }
-    return { body: parsed.data, headers: response.headers };
+    if (parsed.success) return parsed.data;
+    throw new GitHostError('unexpected', `${this.host} answered with an unexpected document. Is the API URL right?`);
   }
 
   /** Like `read`, but returns null if the host answers that there is no such thing. */
@@ -47,17 +49,46 @@ export class HostRequests {
     }
   }
 
-  /** Returns the bytes of a file, which may be larger than other answers. */
-  async download(path: string): Promise<Buffer> {
-    return Buffer.from(await (await this.send(path, this.fetches.files)).arrayBuffer());
+  /** Like `read`, for a request with a body. */
+  async write<S extends z.ZodType>(
+    method: 'POST' | 'PATCH',
+    path: string,
+    body: object,
+    schema: S,
+  ): Promise<z.infer<S>> {
+    return this.parse(await this.send(path, { method, body }), schema);
   }
 
-  private async send(path: string, fetch = this.fetches.documents): Promise<Response> {
+  /** Does nothing if the host answers that there is no such thing. */
+  async delete(path: string): Promise<void> {
+    try {
+      await this.send(path, { method: 'DELETE' });
+    } catch (error) {
+      if (!(error instanceof GitHostError && error.failure === 'not-found')) throw error;
+    }
+  }
+
+  /** Returns the bytes of a file, which may be larger than other answers. */
+  async download(path: string): Promise<Buffer> {
+    return Buffer.from(await (await this.send(path, {}, this.fetches.files)).arrayBuffer());
+  }
+
+  private async send(
+    path: string,
+    { method = 'GET', body }: { readonly method?: string; readonly body?: object } = {},
+    fetch = this.fetches.documents,
+  ): Promise<Response> {
     // An error of `fetch` about such a header would contain its value.
     if (!Object.values(this.headers).every((value) => /^[\x20-\x7e]*$/.test(value)))
       throw new GitHostError('unauthorized', `The token for ${this.host} has characters that no token can have`);
     const response = await fetch(`${this.apiUrl}${path}`, {
-      headers: { accept: 'application/json', ...this.headers },
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(body && { 'content-type': 'application/json' }),
+        ...this.headers,
+      },
+      body: body ? JSON.stringify(body) : null,
       signal: this.deadline,
     }).catch((error: unknown) => {
       throw toHostError(error);

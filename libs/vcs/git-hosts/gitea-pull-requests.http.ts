@@ -1,0 +1,121 @@
+import { z } from 'zod';
+import { GitHostError, MAX_PULL_REQUESTS, type HostComment, type HostPullRequest } from './git-host.js';
+import type { HostRequests } from './host-requests.http.js';
+import { hostText, parseTotal, refName, sha, shorten, webAddress } from './host-texts.js';
+
+const PAGE_SIZE = 50;
+const MAX_PAGES = 60;
+const MAX_TITLE_CHARACTERS = 500;
+
+const side = z.object({ ref: refName, sha: z.string(), repo_id: z.int().nullish() });
+
+/** Pull requests that do not fit are null, and left out. */
+const pullRequests = z.array(
+  z
+    .object({
+      number: z.int().positive(),
+      title: z.string(),
+      html_url: webAddress,
+      user: z.object({ login: hostText(255) }).nullish(),
+      head: side.extend({ sha }),
+      base: side,
+    })
+    .nullable()
+    .catch(null),
+);
+
+type ListedPullRequest = NonNullable<z.infer<typeof pullRequests>[number]>;
+
+const toPullRequest = ({ number, title, html_url, user, head, base }: ListedPullRequest): HostPullRequest => ({
+  number,
+  title: shorten(title, MAX_TITLE_CHARACTERS),
+  url: html_url,
+  sha: head.sha,
+  branch: head.ref,
+  baseBranch: base.ref,
+  isFork: !head.repo_id || head.repo_id !== base.repo_id,
+  author: user?.login ?? null,
+});
+
+export const listPullRequests = async (requests: HostRequests, path: string): Promise<readonly HostPullRequest[]> => {
+  const listed: HostPullRequest[] = [];
+  let read = 0;
+  for (let page = 1; page <= MAX_PAGES && listed.length < MAX_PULL_REQUESTS; page += 1) {
+    const address = `${path}/pulls?state=open&sort=recentupdate&page=${page}&limit=${PAGE_SIZE}`;
+    const { body, headers } = await requests.readWithHeaders(address, pullRequests);
+    listed.push(...body.flatMap((row) => (row === null ? [] : [toPullRequest(row)])));
+    read += body.length;
+    if (body.length === 0 || read >= (parseTotal(headers) ?? Infinity)) break;
+  }
+  return listed.slice(0, MAX_PULL_REQUESTS);
+};
+
+const files = z.array(z.object({ filename: hostText(4_096), previous_filename: hostText(4_096).optional() }));
+
+export const listPullRequestFiles = async (
+  requests: HostRequests,
+  path: string,
+  number: number,
+): Promise<readonly string[] | null> => {
+  const paths = new Set<string>();
+  let read = 0;
+  try {
+    for (let page = 1; page <= MAX_PAGES; page += 1) {
+      const address = `${path}/pulls/${number}/files?page=${page}&limit=${PAGE_SIZE}`;
+      const { body, headers } = await requests.readWithHeaders(address, files);
+      for (const { filename, previous_filename: previous } of body) paths.add(filename).add(previous ?? filename);
+      read += body.length;
+      const total = parseTotal(headers);
+      if (total === null) return null;
+      if (read >= total) return [...paths];
+      if (body.length === 0) return null;
+    }
+  } catch (error) {
+    if (!(error instanceof GitHostError && ['not-found', 'unexpected'].includes(error.failure))) throw error;
+  }
+  return null;
+};
+
+const comment = z.object({ id: z.int(), body: z.string() });
+
+const MAX_COMMENT_PAGES = 20;
+
+/** Returns the id of the first comment with the marker. */
+const findComment = async (
+  requests: HostRequests,
+  path: string,
+  number: number,
+  marker: string,
+): Promise<string | null> => {
+  const own = (await requests.read('/user', z.object({ login: hostText(255) }))).login;
+  const comments = z.array(comment.extend({ user: z.object({ login: hostText(255) }).nullish() }));
+  for (let page = 1; page <= MAX_COMMENT_PAGES; page += 1) {
+    const address = `${path}/issues/${number}/comments?page=${page}&limit=${PAGE_SIZE}`;
+    const { body, headers } = await requests.readWithHeaders(address, comments);
+    const found = body.find((row) => row.user?.login === own && row.body.includes(marker));
+    if (found) return String(found.id);
+    // The host returns all comments at once if it ignores the page.
+    if (body.length < PAGE_SIZE || body.length >= (parseTotal(headers) ?? Infinity)) break;
+  }
+  return null;
+};
+
+export const writeComment = async (
+  requests: HostRequests,
+  path: string,
+  number: number,
+  { id, marker, text: body }: HostComment,
+): Promise<string> => {
+  const replace = async (known: string): Promise<string> =>
+    String((await requests.write('PATCH', `${path}/issues/comments/${known}`, { body }, comment)).id);
+  const known = id ?? (await findComment(requests, path, number, marker));
+  if (known !== null) {
+    try {
+      return await replace(known);
+    } catch (error) {
+      // Somebody has deleted the comment.
+      if (!(error instanceof GitHostError && error.failure === 'not-found')) throw error;
+    }
+  }
+  return String((await requests.write('POST', `${path}/issues/${number}/comments`, { body }, comment)).id);
+};
