@@ -242,8 +242,9 @@ export const ensureAdmin = async (store: EventStore, ids: Ids, secret: string): 
     const { id } = (await findFirstAdmin(store)) ?? (await ensureUser(store, ids, ADMIN_USERNAME, true));
     await createToken(store, ids, id, secret, 'First administrator');
   } catch (error) {
-    // Another process that started at the same time created the token first.
-    if (getViolatedConstraint(error) === null || !(await hasToken(store, secret))) throw error;
+    // Another process that started at the same time was first with the user, or with the token.
+    if (getViolatedConstraint(error) === null) throw error;
+    await ensureAdmin(store, ids, secret);
   }
 };
 
