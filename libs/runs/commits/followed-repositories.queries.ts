@@ -40,7 +40,7 @@ export const listBoundWorkspaces = async (
   after: BoundPosition,
 ): Promise<readonly (BoundWorkspace & BoundPosition)[]> =>
   database.rows<BoundWorkspace & BoundPosition>(sql`
-    select w.id as workspace, oc.token, w.settings #>> '{vcsRepo,identifier}' as identifier,
+    select w.id as workspace, oc.token, w.vcs_repository as identifier,
            oc.service_provider as "serviceProvider", oc.api_url as "apiUrl", coalesce(w.lock #>> '{holder,type}' <> 'runs', false) as "isLocked",
            exists (select 1 from runs r where r.workspace = w.id) as "hasRuns",
            jsonb_build_object(
@@ -50,13 +50,13 @@ export const listBoundWorkspaces = async (
              'workingDirectory', w.settings -> 'workingDirectory', 'queueAllRuns', w.settings -> 'queueAllRuns') as repository,
            f.source, f.head, coalesce(f.tags, '{}') as tags
       from workspaces w
-      join oauth_clients oc on ${isConnectionUsable(sql`w.settings #>> '{vcsRepo,oauthTokenId}'`)}
+      join oauth_clients oc on ${isConnectionUsable(sql`w.vcs_token`)}
       join projects p on p.id = w.project join organizations o on o.id = w.organization
       left join commits.followed f on f.workspace = w.id
-     where w.settings #>> '{vcsRepo,oauthTokenId}' is not null
+     where w.vcs_token is not null
        and ${EXECUTION_MODE} <> 'local'
-       and (oc.token, w.settings #>> '{vcsRepo,identifier}', w.id) > (${after.token}, ${after.identifier}, ${after.workspace})
-     order by oc.token, w.settings #>> '{vcsRepo,identifier}', w.id limit ${BOUND_PAGE_SIZE}`);
+       and (oc.token, w.vcs_repository, w.id) > (${after.token}, ${after.identifier}, ${after.workspace})
+     order by oc.token, w.vcs_repository, w.id limit ${BOUND_PAGE_SIZE}`);
 
 type FollowedState = {
   readonly workspace: string;

@@ -20,7 +20,7 @@ import {
   setLock,
   setLocks,
 } from './lock/lock.view.js';
-import { WORKSPACE_SETTINGS } from './settings/workspace-settings.js';
+import { WORKSPACE_SETTINGS, type VcsRepo } from './settings/workspace-settings.js';
 import type { TagEvent } from './tags/tags.js';
 import type { WorkspaceEvent } from './workspaces/workspace.js';
 
@@ -39,18 +39,24 @@ const insertWorkspaces = (events: readonly RecordedEvent<CreatedMessage>[]): Sql
     project,
     name,
     agent_pool: settings.agentPoolId,
+    vcs_token: settings.vcsRepo?.oauthTokenId,
+    vcs_repository: settings.vcsRepo?.identifier,
   }));
   const settings = shareJson(events.map(({ data }) => data.settings));
   return sql`
-    insert into workspaces (id, organization, project, name, settings, agent_pool, created_at, updated_at,
-                            latest_change_at)
-    select id, organization, project, name, ${settings.shared}::jsonb || settings, agent_pool, time, time, time
+    insert into workspaces (id, organization, project, name, settings, agent_pool, vcs_token, vcs_repository, created_at,
+                            updated_at, latest_change_at)
+    select id, organization, project, name, ${settings.shared}::jsonb || settings, agent_pool, vcs_token, vcs_repository, time,
+           time, time
       from rows from (
              jsonb_to_recordset(${sql.json(rows)}::jsonb)
-               as (id text, organization text, project text, name text, agent_pool text),
+               as (id text, organization text, project text, name text, agent_pool text, vcs_token text, vcs_repository text),
              jsonb_array_elements(${settings.own}::jsonb), unnest(${timesOf(events)}::timestamptz[]))
-           as rows (id, organization, project, name, agent_pool, settings, time)`;
+           as rows (id, organization, project, name, agent_pool, vcs_token, vcs_repository, settings, time)`;
 };
+
+const setRepository = (repository: VcsRepo | null): Sql => sql`
+  vcs_token = ${repository?.oauthTokenId ?? null}, vcs_repository = ${repository?.identifier ?? null},`;
 
 export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | OrganizationDeleted> = {
   name: 'workspaces',
@@ -64,14 +70,15 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
   ],
   on: {
     WorkspaceCreated: ({ project, name, settings }, { stream, organization, time }) => sql`
-      insert into workspaces (id, organization, project, name, settings, agent_pool, created_at, updated_at,
-                              latest_change_at)
-      values (${stream}, ${organization}, ${project}, ${name}, ${sql.json(settings)}, ${settings.agentPoolId}, ${time},
-              ${time}, ${time})`,
+      insert into workspaces (id, organization, project, name, settings, agent_pool, vcs_token, vcs_repository, created_at,
+                              updated_at, latest_change_at)
+      values (${stream}, ${organization}, ${project}, ${name}, ${sql.json(settings)}, ${settings.agentPoolId},
+              ${settings.vcsRepo?.oauthTokenId ?? null}, ${settings.vcsRepo?.identifier ?? null}, ${time}, ${time}, ${time})`,
     WorkspaceUpdated: ({ changes: { name, ...settings } }, { stream, time }) => sql`
       update workspaces
          set name = coalesce(${name ?? null}, name), settings = settings || ${sql.json(settings)}::jsonb,
              agent_pool = ${settings.agentPoolId === undefined ? sql`agent_pool` : sql`${settings.agentPoolId}`},
+             ${settings.vcsRepo === undefined ? sql.raw('') : setRepository(settings.vcsRepo)}
              updated_at = ${time}
        where id = ${stream}`,
     WorkspaceMoved: ({ to }, { stream, time }) =>

@@ -247,7 +247,7 @@ export const loadWorkspaceForCommand = async (
 ): Promise<WorkspaceForCommand> => {
   const home = project ? sql`${project}` : sql.raw('w.project');
   const choice = { pool, organization: sql.raw('w.organization'), workspace: sql.raw('w.id'), project: home };
-  const token = sql`coalesce(${vcsRepo?.oauthTokenId || null}, w.settings #>> '{vcsRepo,oauthTokenId}')`;
+  const token = sql`coalesce(${vcsRepo?.oauthTokenId || null}, w.vcs_token)`;
   const targetKey = sql.raw('target.key');
   const isTarget =
     'id' in target
