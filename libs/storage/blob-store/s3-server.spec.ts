@@ -23,6 +23,7 @@ beforeAll(async () => {
       CADASTRE_S3_ENDPOINT: s3.endpoint,
       CADASTRE_S3_PREFIX: PREFIX,
       CADASTRE_S3_PATH_STYLE: 'true',
+      CADASTRE_RECOVERABLE_DAYS: '0',
     },
     followers: true,
   });
