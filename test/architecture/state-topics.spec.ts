@@ -20,7 +20,9 @@ const STREAMS: readonly (readonly [prefix: string, stream: string])[] = [
 const createEvent = (type: string) => {
   const stream = STREAMS.find(([prefix]) => type.startsWith(prefix))?.[1] ?? 'other-1';
   const isOfWorkspace = stream === 'ws-1' || /^(?:Run|ConfigurationVersion|Variable(?!Set)|DataRetention)/.test(type);
-  const namesProject = /^(?:WorkspaceCreated|WorkspaceMoved|WorkspaceDeleted|TeamProject)/.test(type);
+  const namesProject = /^(?:WorkspaceCreated|WorkspaceMoved|WorkspaceDeleted|WorkspaceRecovered|TeamProject)/.test(
+    type,
+  );
   return {
     type,
     stream,
