@@ -1,23 +1,30 @@
-import { glob, readFile } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import type { BlobStore } from '#storage/blob-store';
 import type { Database } from '#platform/postgres';
 import { STATE_TOPICS } from '#api/state-topics';
 import { createFileSweepers, moduleDefinitions } from '../../apps/modules.js';
+import { ROOT } from '../support/folders.js';
+
+const readSources = async (): Promise<readonly string[]> => {
+  const files = globSync('{apps,libs}/**/*.ts', { cwd: ROOT }).filter((file) => !file.endsWith('.spec.ts'));
+  return Promise.all(files.map((file) => readFile(join(ROOT, file), 'utf8')));
+};
+
+// Read before the tests: beside other work, thousands of files have taken longer than a test may.
+const sources = await readSources();
 
 /** Returns the texts that the sources of the product contain and that match, sorted, each once. */
-const findInSources = async (pattern: RegExp): Promise<readonly string[]> => {
-  const texts = new Set<string>();
-  for await (const file of glob('{apps,libs}/**/*.ts')) {
-    if (file.endsWith('.spec.ts')) continue;
-    for (const [, text = ''] of (await readFile(file, 'utf8')).matchAll(pattern)) texts.add(text);
-  }
-  return [...texts].toSorted();
+const findInSources = (pattern: RegExp): readonly string[] => {
+  const texts = sources.flatMap((source) => [...source.matchAll(pattern)].map(([, text = '']) => text));
+  return [...new Set(texts)].toSorted();
 };
 
 /** Returns the first cells of the tables of the reference that match, sorted. */
 const findInTables = async (pattern: RegExp): Promise<readonly string[]> => {
-  const page = await readFile('docs/reference/metrics.md', 'utf8');
+  const page = await readFile(join(ROOT, 'docs/reference/metrics.md'), 'utf8');
   return [...page.matchAll(pattern)].map(([, text = '']) => text).toSorted();
 };
 
@@ -25,19 +32,19 @@ const findInTables = async (pattern: RegExp): Promise<readonly string[]> => {
 
 describe('the reference of metrics', () => {
   it('lists every metric of the product, and no other one', async () => {
-    const metrics = await findInSources(/\bname: '(cadastre_\w+)'/g);
+    const metrics = findInSources(/\bname: '(cadastre_\w+)'/g);
     expect(metrics.length).toBeGreaterThan(30);
     expect(await findInTables(/^\| `(cadastre_\w+)`/gm)).toEqual(metrics);
   });
 
   it('lists every scheduled job, and no other one', async () => {
-    const jobs = await findInSources(/\bname: '(\w+)',\s+everyMs\b/g);
+    const jobs = findInSources(/\bname: '(\w+)',\s+everyMs\b/g);
     expect(jobs.length).toBeGreaterThan(10);
     expect(await findInTables(/^\| `(?!cadastre_)(\w+)`/gm)).toEqual(jobs);
   });
 
   it('lists every follower, and no other one', async () => {
-    const page = await readFile('docs/reference/metrics.md', 'utf8');
+    const page = await readFile(join(ROOT, 'docs/reference/metrics.md'), 'utf8');
     const [, text = ''] = /The followers are ([^.]*)\./.exec(page) ?? [];
     const followers = [
       ...moduleDefinitions.flatMap((definition) => definition.followers),
