@@ -18,6 +18,7 @@ export {
   type MessageHandler,
   type MessageResult,
 } from './consuming/topic-consumer.js';
+export { TopicTail, type TailMessage } from './consuming/topic-tail.js';
 export { createKafkaClient, type KafkaConnection } from './connection/kafka-connection.js';
 export { findOutageReason } from './connection/kafka-outage.js';
 export { MessageSender, type LeadershipCheck } from './publishing/message-sender.js';

@@ -49,6 +49,31 @@ export const listUnwrittenTopics = (kafka: Kafka, topics: readonly string[]): Pr
     return topics.filter((_, n) => offsets[n]?.every(({ high }) => high === '0'));
   });
 
+/** Offsets of a partition; `end` is exclusive. */
+export type OffsetRange = { readonly from: bigint; readonly end: bigint };
+
+/**
+ * Returns the offsets of each partition from the first message of this time or later on, or from the first one if `since` is
+ * null, and of at least the last `atLeast` messages.
+ */
+export const fetchTailOffsets = (
+  kafka: Kafka,
+  topic: string,
+  since: Date | null,
+  atLeast: number,
+): Promise<readonly (OffsetRange & { readonly partition: number })[]> =>
+  withAdmin(kafka, async (admin) => {
+    const firsts = since ? await admin.fetchTopicOffsetsByTimestamp(topic, since.getTime()) : [];
+    const offsets = new Map(firsts.map(({ partition, offset }) => [partition, BigInt(offset)]));
+    // Read afterwards, so that no end is before the offset of a time.
+    const bounds = await admin.fetchTopicOffsets(topic);
+    return bounds.map(({ partition, low, high }) => {
+      const [first, end] = [BigInt(low), BigInt(high)];
+      const start = [offsets.get(partition) ?? first, end - BigInt(atLeast)].reduce((a, b) => (a < b ? a : b));
+      return { partition, from: start > first ? start : first, end };
+    });
+  });
+
 /** Returns the number of messages of each partition that the consumer group has not committed. */
 export const fetchGroupLag = (kafka: Kafka, group: string, topic: string): Promise<ReadonlyMap<number, number>> =>
   withAdmin(kafka, async (admin) => {
