@@ -12,6 +12,7 @@ import {
   auditTrailLogEventsDefinition,
   createLeafPruningJob,
   createTrailCheckpointJob,
+  createTopicGuard,
   createTrailWitnessJob,
   createWitnessGuard,
 } from '#activity/audit-trail-log';
@@ -28,6 +29,7 @@ import {
   type Follower,
   type ModuleDefinition,
 } from '#storage/event-store';
+import { buildSecurityOptions } from '#storage/message-log';
 import { createNameErasureJob, type NameEraser } from '#storage/personal-data';
 import type { Database, ScheduledJob } from '#platform/postgres';
 import { retentionDefinition } from '#organizations/data-retention-policies';
@@ -162,6 +164,7 @@ type JobSettings = Pick<
   Settings,
   | 'auditArchive'
   | 'edition'
+  | 'kafka'
   | 'logLimit'
   | 'retentionCheckMs'
   | 'softDeletedDays'
@@ -235,13 +238,19 @@ const createWitnessJobs = (
     : [createTrailWitnessJob({ database: store.database, blobs, logger }, trailWitnessesFile)];
 
 /** Returns what knows checkpoints of the logs that the database may have lost in a restore. */
-const createHistoryGuards = (
-  { store, blobs, logger }: ScheduledJobDependencies,
-  { trailWitnessesFile }: JobSettings,
-) =>
-  trailWitnessesFile === null
-    ? []
-    : [createWitnessGuard({ database: store.database, blobs, logger }, trailWitnessesFile)];
+const createHistoryGuards = (dependencies: ScheduledJobDependencies, settings: JobSettings) => {
+  const { store, blobs, logger } = dependencies;
+  const { kafka, trailWitnessesFile } = settings;
+  const witnesses =
+    trailWitnessesFile === null
+      ? []
+      : [createWitnessGuard({ database: store.database, blobs, logger }, trailWitnessesFile)];
+  // The publisher of this edition sends no checkpoints.
+  if (!kafka || settings.edition === 'self-hosted') return witnesses;
+  const { brokers, topicPrefix } = kafka;
+  const connection = { brokers, clientId: 'cadastre-checkpoint-guard', ...buildSecurityOptions(kafka) };
+  return [...witnesses, createTopicGuard(dependencies, { ...settings, connection, topicPrefix })];
+};
 
 /** Returns the jobs that depend on time. */
 export const createScheduledJobs = (

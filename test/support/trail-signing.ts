@@ -5,7 +5,7 @@ import type { Database } from '#platform/postgres';
 import { runJobOnce } from './scheduled-jobs.js';
 import type { TestServer } from './server.js';
 import { createTrailCheckpointJob } from '../../libs/activity/audit-trail-log/checkpoints/checkpoints.job.js';
-import type { HistoryGuard } from '../../libs/activity/audit-trail-log/checkpoints/history-guards.js';
+import type { HistoryGuard } from '../../libs/activity/audit-trail-log/checkpoints/history-guards.service.js';
 import {
   findNewestCheckpoint,
   listVerifierKeys,

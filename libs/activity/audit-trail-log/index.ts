@@ -7,6 +7,7 @@ export { createTrailCheckpointJob } from './checkpoints/checkpoints.job.js';
 export { PUBLISHED_CHECKPOINT_FILES } from './checkpoints/published-checkpoints.files.js';
 export { CHECKPOINTS_TOPIC } from './publishing/checkpoints.published.js';
 export { createCheckpointTopicJob } from './publishing/checkpoint-topic.job.js';
+export { createTopicGuard } from './publishing/topic-history.service.js';
 export { checkpointsChannel } from './publishing/checkpoints.channel.js';
 export { createLeafPruningJob } from './retention/leaf-pruning.job.js';
 export { selectNewestCheckpoint } from './serving/trail-logs.queries.js';

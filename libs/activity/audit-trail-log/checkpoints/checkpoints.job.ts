@@ -1,17 +1,15 @@
-import { Backoff, type Clock, type Ids, type Logger } from '#platform/kernel';
-import type { EncryptionKeys } from '#platform/encryption';
+import { Backoff, type Clock, type Logger } from '#platform/kernel';
 import type { Database, JobRun, ScheduledJob } from '#platform/postgres';
 import type { Settings } from '#platform/settings';
-import { TransitSigningKey } from '#platform/transit';
 import type { BlobStore } from '#storage/blob-store';
-import type { EventStore } from '#storage/event-store';
-import { Vault } from '#storage/vault';
 import { SITE_LOG } from '../tiles/hashes.js';
-import { DerivedKeys } from '../keys/derived-keys.service.js';
-import type { SigningKeys } from '../keys/signing-keys.port.js';
-import { TransitKeys } from '../keys/transit-keys.service.js';
+import {
+  createSigningKeys,
+  type SigningKeyDependencies,
+  type SigningKeySettings,
+} from '../keys/configured-keys.service.js';
 import { checkpointMetrics } from './checkpoints.metrics.js';
-import { HistoryGuards, type HistoryGuard } from './history-guards.js';
+import { HistoryGuards, type HistoryGuard } from './history-guards.service.js';
 import { LogSigner } from './log-signer.service.js';
 import { PublishedCheckpoints } from './published-checkpoints.files.js';
 import {
@@ -33,33 +31,27 @@ const CONCURRENCY = 8;
 /** Failures of a round that a log line contains. */
 const NAMED_FAILURES = 3;
 
-type CheckpointJobDependencies = {
-  readonly store: EventStore;
+type CheckpointJobDependencies = SigningKeyDependencies & {
   readonly blobs: BlobStore;
-  readonly clock: Clock;
-  readonly ids: Ids;
   readonly logger: Logger;
-  readonly encryptionKeys: EncryptionKeys;
   /** Run before the first round that signs. */
   readonly guards?: readonly HistoryGuard[];
 };
 
-type CheckpointJobSettings = Pick<Settings, 'publicUrl' | 'transit' | 'trailSigningKey'>;
+type CheckpointJobSettings = SigningKeySettings & Pick<Settings, 'publicUrl'>;
 
 /**
  * Creates the job that signs checkpoints of the logs that have new leaves. A failure in one log does not prevent the others,
  * and does not make the job fail: it would then pause, and delay the checkpoints of all logs.
  */
 export const createTrailCheckpointJob = (
-  { store, blobs, clock, ids, logger, encryptionKeys, guards = [] }: CheckpointJobDependencies,
-  { publicUrl, transit, trailSigningKey }: CheckpointJobSettings,
+  dependencies: CheckpointJobDependencies,
+  settings: CheckpointJobSettings,
 ): ScheduledJob => {
+  const { store, blobs, clock, ids, logger, guards = [] } = dependencies;
+  const { publicUrl } = settings;
   const { database } = store;
-  const derived = new DerivedKeys(store, new Vault(database, encryptionKeys), ids);
-  const signingKeys: SigningKeys =
-    transit && trailSigningKey !== null
-      ? new TransitKeys(new TransitSigningKey(transit, trailSigningKey), derived, clock)
-      : derived;
+  const signingKeys = createSigningKeys(dependencies, settings);
   const signer = new LogSigner({ store, published: new PublishedCheckpoints(blobs), publicUrl, clock, ids, logger });
   const history = new HistoryGuards(guards, clock, logger);
   const report = createReport(logger);
@@ -69,7 +61,7 @@ export const createTrailCheckpointJob = (
     everyMs: EVERY_MS,
     run: async (round) => {
       await reportOldest(database, clock);
-      if (!(await history.pass())) return;
+      if (!(await history.pass(round.signal))) return;
       const newest = await signingKeys.findNewest();
       if (newest !== null && newest !== announced) await markLogsWithoutKey(database, newest);
       announced = newest;

@@ -14,6 +14,15 @@ export const checkpointMetrics = {
     help: 'Requests to witnesses of the log of the site that brought no cosignature',
     labelNames: ['witness'],
   }),
+  unknownHistory: new Gauge({
+    name: 'cadastre_trail_history_unknown',
+    help: '1 while a source of published checkpoints has not answered since the start, so that a restore can be unnoticed',
+    labelNames: ['source'],
+  }),
+  foreignMessages: new Counter({
+    name: 'cadastre_trail_topic_foreign_messages_total',
+    help: 'Messages in the topic of checkpoints that are no checkpoint which this site has signed',
+  }),
   oldestUnsigned: new Gauge({
     name: 'cadastre_trail_oldest_unsigned_seconds',
     help: 'Age of the oldest entry of an audit trail that no checkpoint covers; 0 if there is none',

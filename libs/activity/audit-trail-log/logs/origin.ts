@@ -24,6 +24,12 @@ export const buildFirstOrigin = (publicUrl: string, log: string, former: readonl
   return last === undefined ? origin : buildNextOrigin(last, null);
 };
 
+/** Returns whether two origins are of one log, which forked perhaps. */
+export const isSameLog = (a: string, b: string): boolean => {
+  const first = NUMBERED.exec(a)?.[1];
+  return first !== undefined && first === NUMBERED.exec(b)?.[1];
+};
+
 /** Returns 1 for the first origin of an organization, 2 for the second. */
 export const getOriginNumber = (origin: string): number => Number(NUMBERED.exec(origin)?.[2] ?? 1);
 

@@ -11,7 +11,7 @@ import { StartupError } from '#platform/host';
 import { createOutboundFetch, type OutboundFetch } from '#platform/outbound';
 import type { ScheduledJob } from '#platform/postgres';
 import { lockUnsignedLogs } from '../checkpoints/unsigned-logs.queries.js';
-import type { HistoryGuard } from '../checkpoints/history-guards.js';
+import type { HistoryGuard } from '../checkpoints/history-guards.service.js';
 import { checkpointMetrics } from '../checkpoints/checkpoints.metrics.js';
 import { SITE_LOG } from '../tiles/hashes.js';
 import { computeWithTiles } from '../tiles/tiles.reader.js';
