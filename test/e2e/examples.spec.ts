@@ -46,7 +46,8 @@ const installPackage = async (): Promise<void> => {
   const node = process.execPath;
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
   await run(node, [tsc, '--project', 'libs/packages/consumer', '--outDir', target], { cwd: ROOT });
-  await run(node, ['libs/packages/consumer/package.build.ts', target], { cwd: ROOT });
+  await run(node, ['libs/packages/package.build.ts', 'consumer', target], { cwd: ROOT });
+  await run(node, ['libs/packages/consumer/entry.build.ts', target], { cwd: ROOT });
   for (const name of ['kafkajs', 'pg']) await symlink(join(ROOT, 'node_modules', name), join(modules, name));
   await cp(join(ROOT, 'examples'), join(folder, 'examples'), { recursive: true });
 };

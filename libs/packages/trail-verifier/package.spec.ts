@@ -20,7 +20,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'cadastre-verifier-package-'));
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
   await run(process.execPath, [tsc, '--project', 'libs/packages/trail-verifier', '--outDir', folder], { cwd: ROOT });
-  await run(process.execPath, ['libs/packages/trail-verifier/package.build.ts', folder], { cwd: ROOT });
+  await run(process.execPath, ['libs/packages/package.build.ts', 'trail-verifier', folder], { cwd: ROOT });
 }, 120_000);
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
