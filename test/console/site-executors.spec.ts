@@ -153,6 +153,32 @@ describe('the tool versions of the site', () => {
     await page.context().close();
   });
 
+  it('are those of OPA after a choice of the program', async () => {
+    const page = await open('tool-versions', 'Tool versions');
+    await page.getByRole('radiogroup', { name: 'Program' }).getByText('OPA', { exact: true }).click();
+    const table = page.getByRole('table', { name: 'Versions' });
+    await table.getByRole('row').filter({ hasText: '1.19.1' }).waitFor();
+    expect(await inspectScreen(page, 'site-opa-versions')).toEqual([]);
+    await page.getByRole('button', { name: 'Add a version' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add a version' });
+    await dialog.getByLabel('Version').fill('9.0.0-acme.1');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await dialog.getByText(/needs at least one archive/).waitFor();
+    await dialog.getByLabel('Address of the program').fill('https://tools.example.com/opa');
+    await dialog.getByLabel('SHA-256 checksum').fill('ab'.repeat(32));
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await table.getByRole('row').filter({ hasText: '9.0.0-acme.1' }).waitFor();
+    await chooseRowAction(page, '9.0.0-acme.1', 'Delete');
+    await page
+      .getByRole('dialog', { name: 'Delete 9.0.0-acme.1' })
+      .getByRole('button', { name: 'Delete', exact: true })
+      .click();
+    await table.getByRole('row').filter({ hasText: '9.0.0-acme.1' }).waitFor({ state: 'detached' });
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
   it('are disabled, deprecated with a reason, changed and deleted', async () => {
     const version = '1.11.5-acme.2';
     await makeToolVersion(server, version);

@@ -39,7 +39,7 @@ import * as tags from '../../libs/organizations/tag-bindings/tags.body.js';
 import * as flatTags from '../../libs/workspaces/tags/flat-tags/tags.controller.js';
 import * as variableSets from '../../libs/workspaces/variables/variable-sets/variable-sets.body.js';
 import * as variables from '../../libs/workspaces/variables/variables/variables.body.js';
-import * as terraformVersions from '../../libs/workspaces/workspaces/tool-versions/terraform-versions.body.js';
+import * as toolVersions from '../../libs/workspaces/workspaces/tool-versions/tool-versions.body.js';
 import * as consumers from '../../libs/workspaces/workspaces/remote-state-consumers/remote-state-consumers.controller.js';
 import * as workloadIdentities from '../../libs/identity/workload-identities/identities/workload-identities.controller.js';
 import * as workspaces from '../../libs/workspaces/workspaces/workspaces/workspaces.body.js';
@@ -616,18 +616,34 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
     ],
     also: { key: 'docs', value: 'docs' },
   },
+  'opa-versions': {
+    requests: [
+      {
+        name: 'create',
+        routes: ['POST /api/v2/admin/opa-versions'],
+        body: toolVersions.opaVersionBodies.create,
+        goTfe: ['AdminOPAVersionCreateOptions'],
+      },
+      {
+        name: 'update',
+        routes: ['PATCH /api/v2/admin/opa-versions/:id'],
+        body: toolVersions.opaVersionBodies.update,
+        goTfe: ['AdminOPAVersionUpdateOptions'],
+      },
+    ],
+  },
   'terraform-versions': {
     requests: [
       {
         name: 'create',
         routes: ['POST /api/v2/admin/terraform-versions'],
-        body: terraformVersions.createBody,
+        body: toolVersions.terraformVersionBodies.create,
         goTfe: ['AdminTerraformVersionCreateOptions'],
       },
       {
         name: 'update',
         routes: ['PATCH /api/v2/admin/terraform-versions/:id'],
-        body: terraformVersions.updateBody,
+        body: toolVersions.terraformVersionBodies.update,
         goTfe: ['AdminTerraformVersionUpdateOptions'],
       },
     ],
@@ -872,12 +888,7 @@ export const NOT_BUILT: Readonly<Record<string, readonly string[]>> = {
     'AdminTwilioSettingsUpdateOptions',
     'AdminTwilioSettingsVerifyOptions',
   ],
-  'changes of the versions of tools': [
-    'AdminOPAVersionCreateOptions',
-    'AdminOPAVersionUpdateOptions',
-    'AdminSentinelVersionCreateOptions',
-    'AdminSentinelVersionUpdateOptions',
-  ],
+  'changes of the versions of tools': ['AdminSentinelVersionCreateOptions', 'AdminSentinelVersionUpdateOptions'],
   'cloud credentials and encryption keys': [
     'AWSOIDCConfigurationCreateOptions',
     'AWSOIDCConfigurationUpdateOptions',

@@ -6,6 +6,7 @@ import {
   makeProject,
   makeReservedTagKey,
   makeTeam,
+  makeOpaVersion,
   makeToolVersion,
   makeWorkspace,
   related,
@@ -604,8 +605,9 @@ const identityProviderRequests = (api: ApiTestClient): SampledRequest[] => {
   ];
 };
 
-const terraformVersionRequests = (api: ApiTestClient): SampledRequest[] => {
-  const path = '/api/v2/admin/terraform-versions';
+const toolVersionRequests = (api: ApiTestClient, type: 'terraform-versions' | 'opa-versions'): SampledRequest[] => {
+  const path = `/api/v2/admin/${type}`;
+  const make = type === 'opa-versions' ? makeOpaVersion : makeToolVersion;
   const [url, sha] = ['https://tools.example.com/terraform.zip', 'ab'.repeat(32)];
   const archive = { url, sha, os: 'linux', arch: 'amd64' };
   const set = { official: true, enabled: false, beta: true, deprecated: true, 'deprecated-reason': 'old' };
@@ -616,16 +618,13 @@ const terraformVersionRequests = (api: ApiTestClient): SampledRequest[] => {
   ];
   return [
     {
-      label: 'terraform-versions, create',
-      send: (sent) => api.post(path, { data: { type: 'terraform-versions', ...sent } }),
+      label: `${type}, create`,
+      send: (sent) => api.post(path, { data: { type, ...sent } }),
       samples: samples(),
     },
     {
-      label: 'terraform-versions, update',
-      send: async (sent) => {
-        const id = await makeToolVersion(api, version());
-        return api.patch(`${path}/${id}`, { data: { type: 'terraform-versions', ...sent } });
-      },
+      label: `${type}, update`,
+      send: async (sent) => api.patch(`${path}/${await make(api, version())}`, { data: { type, ...sent } }),
       samples: samples(),
     },
   ];
@@ -647,7 +646,8 @@ export const sampledRequests = async (api: ApiTestClient): Promise<SampledReques
     ...registryRequests(api),
     ...(await runRequests(api, await ofAcme())),
     ...teamRequests(api),
-    ...terraformVersionRequests(api),
+    ...toolVersionRequests(api, 'opa-versions'),
+    ...toolVersionRequests(api, 'terraform-versions'),
     ...(await tokenRequests(api, pool)),
     ...variableRequests(api, await ofAcme()),
     ...variableSetRequests(api, await ofAcme(), project),

@@ -1,5 +1,5 @@
 import { createScimGroup, createScimUser, makeScimClient } from '../support/scim.js';
-import { expectStatus, makeToolVersion, resource } from '../support/seeds.js';
+import { expectStatus, makeOpaVersion, makeToolVersion, OPA_PROGRAM, resource } from '../support/seeds.js';
 import type { ApiResponse, TestServer } from '../support/server.js';
 import { FormClient } from '../support/sign-in.js';
 import type { CatalogueWorld } from './audit-catalogue.actions.js';
@@ -9,6 +9,7 @@ type SiteActionResult = { readonly answer: ApiResponse; readonly id: string; rea
 type SiteAction = (world: CatalogueWorld) => Promise<SiteActionResult>;
 
 const VERSIONS = '/api/v2/admin/terraform-versions';
+const OPA_VERSIONS = '/api/v2/admin/opa-versions';
 const TRAIL_LOG_SETTINGS = '/api/v2/admin/audit-trail-log-settings/actions';
 const TRAIL_LOG_KEYS_STREAM = 'tlogkey-site';
 const PROVIDERS = '/api/v2/admin/identity-providers';
@@ -123,6 +124,26 @@ export const SITE_ACTIONS: Readonly<Record<string, SiteAction>> = {
     const version = `9.1.0-${unique('deleted')}`;
     const id = await makeToolVersion(server, version);
     return { answer: expectStatus(await server.delete(`${VERSIONS}/${id}`), 204), id, meta: { version } };
+  },
+  'opa_version.create': async ({ server, unique }) => {
+    const version = `9.1.0-${unique('added')}`;
+    const answer = expectStatus(
+      await server.post(OPA_VERSIONS, resource('opa-versions', { version, ...OPA_PROGRAM })),
+      201,
+    );
+    return { answer, id: answer.body.data.id, meta: { version } };
+  },
+  'opa_version.update': async ({ server, unique }) => {
+    const version = `9.1.0-${unique('changed')}`;
+    const id = await makeOpaVersion(server, version);
+    const body = resource('opa-versions', { enabled: false });
+    const answer = expectStatus(await server.patch(`${OPA_VERSIONS}/${id}`, body), 200);
+    return { answer, id, meta: { version, attributes: ['enabled'] } };
+  },
+  'opa_version.destroy': async ({ server, unique }) => {
+    const version = `9.1.0-${unique('deleted')}`;
+    const id = await makeOpaVersion(server, version);
+    return { answer: expectStatus(await server.delete(`${OPA_VERSIONS}/${id}`), 204), id, meta: { version } };
   },
   'audit_trail_log_key.rotate': async ({ server }) => {
     const answer = expectStatus(await server.post(`${TRAIL_LOG_SETTINGS}/rotate-key`), 204);

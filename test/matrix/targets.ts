@@ -8,6 +8,7 @@ import {
   makeSitePool,
   makeTeam,
   makeToken,
+  makeOpaVersion,
   makeToolVersion,
   makeWorkspace,
 } from '../support/seeds.js';
@@ -158,6 +159,16 @@ export const siteToolVersion: MatrixTarget = {
   params: () => ({ id: 'tool-53ae027a22b07078' }),
   fresh: async (_, { server, unique }) => ({
     params: { id: await makeToolVersion(server, `9.0.0-${unique('fresh')}`) },
+  }),
+};
+
+/** A release of OPA: one that the server lists, or a new one that an administrator of the site has added. */
+export const siteOpaVersion: MatrixTarget = {
+  scope: () => SITE_SCOPE,
+  // This is 1.19.1.
+  params: () => ({ id: 'tool-12abdd0a799a6648' }),
+  fresh: async (_, { server, unique }) => ({
+    params: { id: await makeOpaVersion(server, `9.0.0-${unique('fresh')}`) },
   }),
 };
 

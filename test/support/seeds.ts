@@ -199,13 +199,22 @@ export const allowSimilarNames = async (database: Database, create: () => Promis
 export const makeRemotePool = (api: ApiTestClient, organization: string, name: string): Promise<string> =>
   makeAgentPool(api, organization, name, { 'remote-runs-enabled': true });
 
-/** Creates a pool of the site, as a site administrator. */
+/** The program of a release of OPA. */
+export const OPA_PROGRAM = { url: 'https://tools.example.com/opa_linux_amd64_static', sha: 'c'.repeat(64) };
+
 /** Adds a release of terraform to the site, as its administrator. Resolves to its id. */
 export const makeToolVersion = async (client: ApiTestClient, version: string, attributes = {}): Promise<string> => {
   const body = resource('terraform-versions', { version, ...attributes });
   return expectStatus(await client.post('/api/v2/admin/terraform-versions', body), 201).body.data.id as string;
 };
 
+/** Adds a release of OPA to the site, as its administrator. Resolves to its id. */
+export const makeOpaVersion = async (client: ApiTestClient, version: string, attributes = {}): Promise<string> => {
+  const body = resource('opa-versions', { version, ...OPA_PROGRAM, ...attributes });
+  return expectStatus(await client.post('/api/v2/admin/opa-versions', body), 201).body.data.id as string;
+};
+
+/** Creates a pool of the site, as a site administrator. */
 export const makeSitePool = async (api: ApiTestClient, name: string): Promise<string> =>
   created(await api.post('/api/v2/admin/agent-pools', resource('agent-pools', { name }))).body.data.id as string;
 

@@ -5732,6 +5732,52 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/admin/opa-versions': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the releases of OPA
+     * @description The newest release comes first. The list has the releases that the server knows, and those that administrators have added.
+     */
+    get: operations['listOpaVersions'];
+    put?: never;
+    /**
+     * Add a release of OPA
+     * @description For releases that the server does not know, and for builds of your own. `url` and `sha` mean one program for Linux on amd64. At least one program is required.
+     */
+    post: operations['createOpaVersion'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/admin/opa-versions/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a release of OPA */
+    get: operations['getOpaVersion'];
+    put?: never;
+    post?: never;
+    /** Delete a release of OPA */
+    delete: operations['deleteOpaVersion'];
+    options?: never;
+    head?: never;
+    /**
+     * Change a release of OPA
+     * @description `url` or `sha` alone changes the program for Linux on amd64, and removes the others.
+     */
+    patch: operations['updateOpaVersion'];
+    trace?: never;
+  };
   '/api/v2/admin/terraform-versions': {
     parameters: {
       query?: never;
@@ -5773,7 +5819,7 @@ export interface paths {
     head?: never;
     /**
      * Change a release of Terraform or OpenTofu
-     * @description Workspaces cannot choose a release that is not enabled. Those that have it keep it. Constraints and `latest` resolve to enabled releases that are not beta.
+     * @description Workspaces cannot choose a release that is not enabled. Those that have it keep it. Constraints and `latest` resolve to enabled releases that are not beta. `url` or `sha` alone changes the archive for Linux on amd64, and removes the others.
      */
     patch: operations['updateTerraformVersion'];
     trace?: never;
@@ -8152,6 +8198,50 @@ export interface components {
         type?: ('workspaces' | '') | null;
         id: string;
       }[];
+    };
+    CreateOpaVersionBody: {
+      data: {
+        type?: ('opa-versions' | '') | null;
+        attributes: {
+          version: string;
+          url?: string | null;
+          sha?: string | null;
+          archs?: {
+            url: string;
+            sha: string;
+            os: string;
+            arch: string;
+          }[];
+          official?: boolean;
+          enabled?: boolean;
+          beta?: boolean;
+          deprecated?: boolean;
+          'deprecated-reason'?: string | null;
+        };
+        relationships?: unknown;
+      };
+    };
+    UpdateOpaVersionBody: {
+      data: {
+        type?: ('opa-versions' | '') | null;
+        attributes: {
+          version?: string;
+          url?: string | null;
+          sha?: string | null;
+          archs?: {
+            url: string;
+            sha: string;
+            os: string;
+            arch: string;
+          }[];
+          official?: boolean;
+          enabled?: boolean;
+          beta?: boolean;
+          deprecated?: boolean;
+          'deprecated-reason'?: string | null;
+        };
+        relationships?: unknown;
+      };
     };
     CreateTerraformVersionBody: {
       data: {
@@ -14682,6 +14772,78 @@ export interface components {
         pagination: components['schemas']['Pagination'];
       };
     };
+    OpaVersionPage: {
+      data: components['schemas']['OpaVersion'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description A release of the Open Policy Agent (OPA), for policies. */
+    OpaVersion: {
+      /** @example tool-0b1d4f7a9c2e5836 */
+      id: string;
+      /** @constant */
+      type: 'opa-versions';
+      attributes: {
+        /** @example 1.19.1 */
+        version: string;
+        /**
+         * @description The archive for Linux on amd64.
+         * @example https://tools.example.com/opa_linux_amd64_static
+         */
+        url: string | null;
+        /**
+         * @description The SHA-256 checksum of that archive.
+         * @example c6e5df76ba4d8e0ba0d9c5e0a1e2a2a4b2c3d4e5f60718293a4b5c6d7e8f9012
+         */
+        sha: string | null;
+        /** @description The programs, in the order of the request. Each is the program itself, without a zip file around it. */
+        archs: {
+          /** @example https://tools.example.com/opa_linux_amd64_static */
+          url: string;
+          /**
+           * @description The SHA-256 checksum of the program.
+           * @example c6e5df76ba4d8e0ba0d9c5e0a1e2a2a4b2c3d4e5f60718293a4b5c6d7e8f9012
+           */
+          sha: string;
+          /** @example linux */
+          os: string;
+          /** @example amd64 */
+          arch: string;
+        }[];
+        /** @description Whether it is a release of the publisher. It cannot be deleted. */
+        official: boolean;
+        /** @description Whether it may be chosen. */
+        enabled: boolean;
+        /** @description Whether it is a preview of a release. */
+        beta: boolean;
+        /** @description Whether people should no longer use it. */
+        deprecated: boolean;
+        /** @example It has a known weakness. */
+        'deprecated-reason': string | null;
+        /**
+         * @description Always 0: this server has no policies that name a version.
+         * @example 3
+         */
+        usage: number;
+        /**
+         * @description Null for releases that the server lists.
+         * @example 2026-10-05T09:30:00.000Z
+         */
+        'created-at': string | null;
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/admin/opa-versions/tool-0b1d4f7a9c2e5836
+         */
+        self: string;
+      };
+    };
+    OpaVersionDocument: {
+      data: components['schemas']['OpaVersion'];
+    };
     TerraformVersionPage: {
       data: components['schemas']['TerraformVersion'][];
       links: components['schemas']['PageLinks'];
@@ -14708,12 +14870,15 @@ export interface components {
          * @example c6e5df76ba4d8e0ba0d9c5e0a1e2a2a4b2c3d4e5f60718293a4b5c6d7e8f9012
          */
         sha: string | null;
-        /** @description The archives from which executors take the program, in the order of the request. Empty for the archives of the publisher, or of the mirror of the executor. */
+        /** @description The archives from which executors take the program, in the order of the request. If administrators have set none for a release that the server lists, these are the archives of its publisher for Linux. Executors with a mirror take them from there. */
         archs: {
           /** @example https://tools.example.com/terraform_1.16.5_linux_amd64.zip */
           url: string;
-          /** @example c6e5df76ba4d8e0ba0d9c5e0a1e2a2a4b2c3d4e5f60718293a4b5c6d7e8f9012 */
-          sha: string;
+          /**
+           * @description The SHA-256 checksum. Null for an archive of the publisher: executors read it from the list that the publisher signs.
+           * @example c6e5df76ba4d8e0ba0d9c5e0a1e2a2a4b2c3d4e5f60718293a4b5c6d7e8f9012
+           */
+          sha: string | null;
           /** @example linux */
           os: string;
           /** @example amd64 */
@@ -48033,6 +48198,238 @@ export interface operations {
       401: components['responses']['Unauthorized'];
       403: components['responses']['Forbidden'];
       404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listOpaVersions: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description Only the release with exactly this version. */
+        'filter[version]'?: string;
+        /** @description Only releases with this text in their version. Without effect beside `filter[version]`. */
+        'search[version]'?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['OpaVersionPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createOpaVersion: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "opa-versions",
+         *         "attributes": {
+         *           "version": "1.20.0-acme.1",
+         *           "url": "https://tools.example.com/opa_linux_amd64_static",
+         *           "sha": "c6e5df76ba4d8e0ba0d9c5e0a1e2a2a4b2c3d4e5f60718293a4b5c6d7e8f9012"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateOpaVersionBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['OpaVersionDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description An attribute is not valid, or the version exists. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute is not valid, or the version exists."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getOpaVersion: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the opa version. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['OpaVersionDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteOpaVersion: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the opa version. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The version is official, listed by the server, or in use. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The version is official, listed by the server, or in use."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  updateOpaVersion: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the opa version. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "opa-versions",
+         *         "attributes": {
+         *           "deprecated": true,
+         *           "deprecated-reason": "It has a known weakness."
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdateOpaVersionBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['OpaVersionDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

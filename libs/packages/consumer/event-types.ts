@@ -786,6 +786,48 @@ type EventSchemas = {
       id: string;
       version: string;
     };
+    /** cadastre.OpaVersionAdded.v1 */
+    OpaVersionAdded: {
+      id: string;
+      version: string;
+      settings: {
+        official: boolean;
+        enabled: boolean;
+        beta: boolean;
+        deprecated: boolean;
+        deprecatedReason: string | null;
+        readonly archs: {
+          url: string;
+          sha: string;
+          os: string;
+          arch: string;
+        }[];
+      };
+    };
+    /** cadastre.OpaVersionChanged.v1 */
+    OpaVersionChanged: {
+      id: string;
+      version: string;
+      settings: {
+        official: boolean;
+        enabled: boolean;
+        beta: boolean;
+        deprecated: boolean;
+        deprecatedReason: string | null;
+        readonly archs: {
+          url: string;
+          sha: string;
+          os: string;
+          arch: string;
+        }[];
+      };
+      changed: string[];
+    };
+    /** cadastre.OpaVersionDeleted.v1 */
+    OpaVersionDeleted: {
+      id: string;
+      version: string;
+    };
     /** cadastre.ReservedTagKeyCreated.v1 */
     ReservedTagKeyCreated: {
       key: string;
@@ -1936,6 +1978,9 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   ToolVersionAdded: 1,
   ToolVersionChanged: 1,
   ToolVersionDeleted: 1,
+  OpaVersionAdded: 1,
+  OpaVersionChanged: 1,
+  OpaVersionDeleted: 1,
   ReservedTagKeyCreated: 1,
   ReservedTagKeyUpdated: 1,
   ReservedTagKeyDeleted: 1,

@@ -9,11 +9,13 @@ import { workspace } from './workspaces/workspace.js';
 import { workspaceEvents } from './workspaces.events.js';
 import { workspaceCounts, workspaceNames, workspaces, workspaceTags } from './workspaces.projection.js';
 import { RemoteStateConsumersController } from './remote-state-consumers/remote-state-consumers.controller.js';
+import { OpaVersionsController } from './tool-versions/opa-versions.controller.js';
 import { TerraformVersionsController } from './tool-versions/terraform-versions.controller.js';
 import { toolVersionEvents, toolVersions } from './tool-versions/tool-version.js';
 import { ToolReleases } from './tool-versions/tool-releases.catalogue.js';
 import { ToolVersionsHandler } from './tool-versions/tool-versions.handler.js';
-import { siteToolVersions } from './tool-versions/tool-versions.view.js';
+import { ToolVersions } from './tool-versions/tool-versions.service.js';
+import { siteOpaVersions, siteToolVersions } from './tool-versions/tool-versions.view.js';
 import { selectRelatedWorkspaces } from './workspaces/workspaces.related.js';
 import { WorkspacesController } from './workspaces/workspaces.controller.js';
 import { GLOBAL_REMOTE_STATE, WorkspacesHandler } from './workspaces/workspaces.handler.js';
@@ -29,6 +31,7 @@ export const workspacesDefinition: ModuleDefinition = {
     toProjection(workspaceCounts),
     toProjection(remoteStateConsumers),
     toProjection(siteToolVersions),
+    toProjection(siteOpaVersions),
   ],
   followers: [],
   uniqueNames: [WORKSPACE_NAMES],
@@ -50,8 +53,14 @@ export class WorkspacesModule {
       // Runs resolve version constraints with ToolReleases; agent pools include workspaces.
       global: true,
       imports: [CqrsModule],
-      controllers: [RemoteStateConsumersController, TerraformVersionsController, WorkspacesController],
+      controllers: [
+        OpaVersionsController,
+        RemoteStateConsumersController,
+        TerraformVersionsController,
+        WorkspacesController,
+      ],
       providers: [
+        ToolVersions,
         ToolVersionsHandler,
         WorkspaceMemoryProvider,
         WorkspacesHandler,

@@ -1,4 +1,4 @@
-import { related, resource } from '../../support/seeds.js';
+import { OPA_PROGRAM, related, resource } from '../../support/seeds.js';
 import { addStateConsumer } from '../shared-world.js';
 import type { MatrixRequest, MatrixRow, MatrixTarget } from '../matrix.js';
 import {
@@ -10,6 +10,7 @@ import {
   otherProject,
   project,
   site,
+  siteOpaVersion,
   siteToolVersion,
   workspace,
 } from '../targets.js';
@@ -240,43 +241,47 @@ const deletes: readonly MatrixRow[] = [byId, byName].flatMap((path): MatrixRow[]
   },
 ]);
 
-const releases: readonly MatrixRow[] = [
-  { route: 'GET /admin/terraform-versions', about: site, demands: ['manage-site'], status: 200 },
-  {
-    route: 'GET /admin/terraform-versions/:id',
-    about: siteToolVersion,
-    demands: ['manage-site'],
-    status: 200,
-  },
-  {
-    route: 'POST /admin/terraform-versions',
-    about: site,
-    demands: ['manage-site'],
-    status: 201,
-    trail: ['terraform_version create'],
-    bodyFor: ({ world }) => resource('terraform-versions', { version: `9.0.0-${world.unique('made')}` }),
-  },
-  {
-    route: 'PATCH /admin/terraform-versions/:id',
-    about: siteToolVersion,
-    demands: ['manage-site'],
-    status: 200,
-    trail: ['terraform_version update'],
-    fresh: true,
-    body: resource('terraform-versions', { enabled: false }),
-  },
-  {
-    route: 'DELETE /admin/terraform-versions/:id',
-    about: siteToolVersion,
-    demands: ['manage-site'],
-    status: 204,
-    trail: ['terraform_version destroy'],
-    fresh: true,
-  },
-];
+/** The rows of the releases of a program. */
+const releasesOf = (
+  type: 'terraform-versions' | 'opa-versions',
+  about: MatrixTarget,
+  program: Readonly<Record<string, string>>,
+): readonly MatrixRow[] => {
+  const [route, audited] = [`/admin/${type}`, type.replace('-versions', '_version')];
+  return [
+    { route: `GET ${route}`, about: site, demands: ['manage-site'], status: 200 },
+    { route: `GET ${route}/:id`, about, demands: ['manage-site'], status: 200 },
+    {
+      route: `POST ${route}`,
+      about: site,
+      demands: ['manage-site'],
+      status: 201,
+      trail: [`${audited} create`],
+      bodyFor: ({ world }) => resource(type, { version: `9.0.0-${world.unique('made')}`, ...program }),
+    },
+    {
+      route: `PATCH ${route}/:id`,
+      about,
+      demands: ['manage-site'],
+      status: 200,
+      trail: [`${audited} update`],
+      fresh: true,
+      body: resource(type, { enabled: false }),
+    },
+    {
+      route: `DELETE ${route}/:id`,
+      about,
+      demands: ['manage-site'],
+      status: 204,
+      trail: [`${audited} destroy`],
+      fresh: true,
+    },
+  ];
+};
 
 export const workspaces: readonly MatrixRow[] = [
-  ...releases,
+  ...releasesOf('terraform-versions', siteToolVersion, {}),
+  ...releasesOf('opa-versions', siteOpaVersion, OPA_PROGRAM),
   ...lists,
   ...reads,
   ...creates,

@@ -4,42 +4,63 @@ import { api } from './client.js';
 import { pagedQuery } from './pages.js';
 import { useChange } from './use-change.js';
 
-export type ToolVersion = ApiResource<'TerraformVersion'>;
+export type ToolVersion = ApiResource<'TerraformVersion'> | ApiResource<'OpaVersion'>;
+
+/** The JSON:API type of the releases of a program. */
+export type ListedVersionType = ToolVersion['type'];
 
 const VERSIONS_KEY = ['tool-versions'] as const;
-const VERSIONS = '/api/v2/admin/terraform-versions';
-const TYPE = 'terraform-versions' as const;
+const TERRAFORM = '/api/v2/admin/terraform-versions';
+const OPA = '/api/v2/admin/opa-versions';
 
-/** The releases of Terraform and OpenTofu that workspaces may choose, the newest first. */
-export const toolVersionsQuery = (search: string) =>
-  pagedQuery([...VERSIONS_KEY, search], (page, signal) => {
+/** The releases of Terraform and OpenTofu, or of OPA, the newest first. */
+export const toolVersionsQuery = (type: ListedVersionType, search: string) =>
+  pagedQuery([...VERSIONS_KEY, type, search], async (page, signal) => {
     const query = { ...page, ...(search === '' ? {} : { 'search[version]': search }) };
-    return readDocument(api.GET(VERSIONS, { params: { query }, signal }));
+    const init = { params: { query }, signal };
+    const document =
+      type === 'opa-versions' ? await readDocument(api.GET(OPA, init)) : await readDocument(api.GET(TERRAFORM, init));
+    const data: readonly ToolVersion[] = document.data;
+    return { data, meta: document.meta };
   });
+
+type AddedVersion = {
+  readonly type: ListedVersionType;
+  readonly attributes: RequestResource<'createTerraformVersion'>['attributes'];
+};
 
 export const useAddToolVersion = () =>
   useChange({
-    mutationFn: (attributes: RequestResource<'createTerraformVersion'>['attributes']) =>
-      readDocument(api.POST(VERSIONS, { body: { data: { type: TYPE, attributes } } })),
+    mutationFn: ({ type, attributes }: AddedVersion): Promise<unknown> =>
+      type === 'opa-versions'
+        ? readDocument(api.POST(OPA, { body: { data: { type, attributes } } }))
+        : readDocument(api.POST(TERRAFORM, { body: { data: { type, attributes } } })),
     rereads: VERSIONS_KEY,
   });
 
 type ChangedVersion = {
-  readonly id: string;
+  readonly version: ToolVersion;
   readonly attributes: NonNullable<RequestResource<'updateTerraformVersion'>['attributes']>;
 };
 
 export const useChangeToolVersion = () =>
   useChange({
-    mutationFn: ({ id, attributes }: ChangedVersion) =>
-      readDocument(
-        api.PATCH(`${VERSIONS}/{id}`, { params: { path: { id } }, body: { data: { type: TYPE, attributes } } }),
-      ),
+    mutationFn: ({ version: { id, type }, attributes }: ChangedVersion): Promise<unknown> => {
+      const params = { path: { id } };
+      return type === 'opa-versions'
+        ? readDocument(api.PATCH(`${OPA}/{id}`, { params, body: { data: { type, attributes } } }))
+        : readDocument(api.PATCH(`${TERRAFORM}/{id}`, { params, body: { data: { type, attributes } } }));
+    },
     rereads: VERSIONS_KEY,
   });
 
 export const useDeleteToolVersion = () =>
   useChange({
-    mutationFn: (id: string) => requireSuccess(api.DELETE(`${VERSIONS}/{id}`, { params: { path: { id } } })),
+    mutationFn: ({ id, type }: ToolVersion) => {
+      const params = { path: { id } };
+      return requireSuccess(
+        type === 'opa-versions' ? api.DELETE(`${OPA}/{id}`, { params }) : api.DELETE(`${TERRAFORM}/{id}`, { params }),
+      );
+    },
     rereads: VERSIONS_KEY,
   });

@@ -6,18 +6,35 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { valid } from 'semver';
 import { z } from 'zod';
+import type { ExecutableName } from './tool-choice.js';
 
 const VERSION_TIMEOUT_MS = 30_000;
 
+const version = z.string().refine((text) => valid(text) !== null);
+
 /** Both programs name the member after terraform. */
-const versionOutput = z.object({ terraform_version: z.string().refine((text) => valid(text) !== null) });
+const versionOutput = z.object({ terraform_version: version });
+
+type VersionCommand = { readonly arguments: readonly string[]; readonly read: (output: string) => string };
+
+const JSON_VERSION: VersionCommand = {
+  arguments: ['version', '-json'],
+  read: (output) => versionOutput.parse(JSON.parse(output)).terraform_version,
+};
+
+const VERSION_COMMANDS: Readonly<Record<ExecutableName, VersionCommand>> = {
+  terraform: JSON_VERSION,
+  tofu: JSON_VERSION,
+  opa: { arguments: ['version'], read: (output) => version.parse(/^Version: (\S+)$/m.exec(output)?.[1]) },
+};
 
 const execute = promisify(execFile);
 
-const readVersion = async (path: string): Promise<string> => {
+const readVersion = async (name: ExecutableName, path: string): Promise<string> => {
+  const command = VERSION_COMMANDS[name];
   const env = { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', CHECKPOINT_DISABLE: '1' };
-  const { stdout } = await execute(path, ['version', '-json'], { env, timeout: VERSION_TIMEOUT_MS, cwd: '/' });
-  return versionOutput.parse(JSON.parse(stdout)).terraform_version;
+  const { stdout } = await execute(path, command.arguments, { env, timeout: VERSION_TIMEOUT_MS, cwd: '/' });
+  return command.read(stdout);
 };
 
 const readChecksum = async (path: string): Promise<string> => {
@@ -48,15 +65,19 @@ const rememberFile = <T>(read: (path: string) => Promise<T>): ((path: string) =>
   };
 };
 
-/** Describes the programs of terraform and tofu. To start one takes about as long as a small plan, and a checksum reads 100 MB. */
+/** Describes programs. To start one takes about as long as a small plan, and a checksum reads 100 MB. */
 export class ProgramFiles {
-  private readonly findVersion = rememberFile(readVersion);
+  private readonly findVersion: Readonly<Record<ExecutableName, (path: string) => Promise<string>>> = {
+    terraform: rememberFile((path) => readVersion('terraform', path)),
+    tofu: rememberFile((path) => readVersion('tofu', path)),
+    opa: rememberFile((path) => readVersion('opa', path)),
+  };
 
   /** Resolves to the SHA-256 of a file. */
   readonly readChecksum = rememberFile(readChecksum);
 
   /** Resolves to the version that a program reports; to null if there is no such program. */
-  readVersion(path: string): Promise<string | null> {
-    return this.findVersion(path).catch(() => null);
+  readVersion(name: ExecutableName, path: string): Promise<string | null> {
+    return this.findVersion[name](path).catch(() => null);
   }
 }

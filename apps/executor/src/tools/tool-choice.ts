@@ -4,6 +4,9 @@ import { RunError } from '../executor-error.js';
 export const TOOL_NAMES = ['terraform', 'tofu'] as const;
 export type ToolName = (typeof TOOL_NAMES)[number];
 
+/** The programs that an executor downloads. OPA evaluates policies. */
+export type ExecutableName = ToolName | 'opa';
+
 /** The environment variable with which a workspace, or a set of variables, chooses between Terraform and OpenTofu. */
 export const TOOL_VARIABLE = 'CADASTRE_IAC_TOOL';
 

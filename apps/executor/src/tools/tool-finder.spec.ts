@@ -78,6 +78,13 @@ describe('the signature of a release', () => {
     expect(await createFinder(mirror(), keys).find(tool, '1.8.5')).toMatchObject({ name: tool, version: '1.8.5' });
   });
 
+  it('lets an executor accept a pre-release of OpenTofu', async () => {
+    await publish('1.10.0-rc1', { tool: 'tofu' });
+    const keys = { ...RELEASE_KEYS, tofu: await signRelease('tofu', '1.10.0-rc1', 'gpgsig') };
+    await expect(createFinder(mirror(), RELEASE_KEYS).find('tofu', '1.10.0-rc1')).rejects.toThrow('cannot be verified');
+    expect(await createFinder(mirror(), keys).find('tofu', '1.10.0-rc1')).toMatchObject({ version: '1.10.0-rc1' });
+  });
+
   it('is missing, so the release is refused, and the error says what the mirror needs', async () => {
     await publish('1.8.5');
     const problem = createFinder(mirror(), RELEASE_KEYS).find('terraform', '1.8.5');
@@ -282,6 +289,23 @@ describe('the program of a version for which the site has archives', () => {
   ])('is refused for %s with %j, and nothing stays', async (version, change, message) => {
     await expect(createFinder().find('terraform', version, [toArchive(change)])).rejects.toThrow(message);
     expect(await readdir(join(folder, 'tools/terraform')).catch(() => [])).toEqual([]);
+  });
+
+  it('is OPA without a zip file around it', async () => {
+    content = Buffer.from("#!/bin/sh\necho 'Version: 1.19.1'\necho 'Build Commit: 0'\n");
+    const archives = [toArchive()];
+    const opa = await createFinder().findArchived('opa', '1.19.1', archives);
+    expect(opa).toEqual({
+      name: 'opa',
+      version: '1.19.1',
+      path: join(folder, 'tools/opa', `1.19.1-${archives[0]?.sha}`, 'opa'),
+    });
+    await expect(createFinder().findArchived('opa', '1.18.2', archives)).rejects.toThrow(
+      'has got version 1.19.1 instead of opa 1.18.2',
+    );
+    await expect(createFinder().findArchived('opa', '1.19.1', [toArchive({ sha: 'f'.repeat(64) })])).rejects.toThrow(
+      'but must have ffff',
+    );
   });
 
   it('is never the other tool', async () => {

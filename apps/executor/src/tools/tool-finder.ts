@@ -5,7 +5,7 @@ import { getErrorCode, type Logger } from '#platform/kernel';
 import { RunError } from '../executor-error.js';
 import { ProgramFiles } from './program-files.js';
 import type { ReleaseKeys } from './release-keys.js';
-import { TOOL_NAMES, TOOL_VARIABLE, type ToolName } from './tool-choice.js';
+import { TOOL_NAMES, TOOL_VARIABLE, type ExecutableName, type ToolName } from './tool-choice.js';
 import {
   downloadArchivedTool,
   downloadRelease,
@@ -21,13 +21,15 @@ const KEPT_VERSIONS = 10;
 /** A run can take a day, and commands of it need its version until its end. */
 const KEPT_MS = 48 * 3_600_000;
 
-/** A program that plans and applies. */
-export type IacTool = {
-  readonly name: ToolName;
+type Executable<Name extends ExecutableName> = {
+  readonly name: Name;
   readonly version: string;
   /** The absolute path of the program. */
   readonly path: string;
 };
+
+/** A program that plans and applies. */
+export type IacTool = Executable<ToolName>;
 
 const findOnPath = async (name: string): Promise<string | null> => {
   for (const folder of (process.env['PATH'] ?? '').split(delimiter).filter(Boolean)) {
@@ -63,7 +65,7 @@ type ToolFinderOptions = {
 
 /** Finds terraform or tofu in the version of a run: on the path, among the downloads, or on the mirror. */
 export class ToolFinder {
-  private readonly downloads = new Map<string, Promise<IacTool>>();
+  private readonly downloads = new Map<string, Promise<Executable<ExecutableName>>>();
   private readonly programs = new ProgramFiles();
   /** Without programs of earlier releases of Cadastre, which verified no signature, if signatures are required. */
   private readonly folder: string;
@@ -83,7 +85,7 @@ export class ToolFinder {
     archives: readonly SiteArchive[] = [],
     checksum: string | null = null,
   ): Promise<IacTool> {
-    if (archives.length > 0) return this.downloadFrom(name, version, archives);
+    if (archives.length > 0) return this.findArchived(name, version, archives);
     const installed = await this.findInstalled(name);
     if (version === 'latest') return installed ?? (await this.findLatest(name));
     const fitting = installed && satisfies(installed.version, version, { includePrerelease: true }) ? installed : null;
@@ -113,7 +115,7 @@ export class ToolFinder {
 
   private async findInstalled(name: ToolName): Promise<IacTool | null> {
     const path = await findOnPath(name);
-    const version = path && (await this.programs.readVersion(path));
+    const version = path && (await this.programs.readVersion(name, path));
     return path && version ? { name, version, path } : null;
   }
 
@@ -140,14 +142,21 @@ export class ToolFinder {
     });
   }
 
-  /** The folder has the name of the checksum, so that another archive for the same version is downloaded again. */
-  private downloadFrom(name: ToolName, version: string, archives: readonly SiteArchive[]): Promise<IacTool> {
+  /**
+   * Returns the program of an archive of a version, and rejects as `find` does. The folder has the name of the checksum, so that
+   * another archive for the same version is downloaded again.
+   */
+  findArchived<Name extends ExecutableName>(
+    name: Name,
+    version: string,
+    archives: readonly SiteArchive[],
+  ): Promise<Executable<Name>> {
     const platform = getReleasePlatform();
     const archive = archives.find(({ os, arch }) => `${os}_${arch}` === platform);
     if (!archive)
       throw new RunError(
-        `The administrators of the site have set archives for version ${version}, but none for ${platform}. Choose another version ` +
-          'in the settings of the workspace, or let them add one.',
+        `The administrators of the site have set archives for ${name} ${version}, but none for ${platform}. Choose another version, ` +
+          'or let them add one.',
       );
     const path = join(this.folder, name, `${version}-${archive.sha}`, name);
     return this.share({ name, version, path }, archive.url, async (target) => {
@@ -163,29 +172,34 @@ export class ToolFinder {
   }
 
   /** Runs that start at the same time share a download. */
-  private share(tool: IacTool, source: string, download: (folder: string) => Promise<void>): Promise<IacTool> {
-    const running = this.downloads.get(tool.path);
+  private share<Name extends ExecutableName>(
+    tool: Executable<Name>,
+    source: string,
+    download: (folder: string) => Promise<void>,
+  ): Promise<Executable<Name>> {
+    // The path contains the name of the program.
+    const running = this.downloads.get(tool.path) as Promise<Executable<Name>> | undefined;
     if (running) return running;
     const shared = this.downloadOnce(tool, source, download).finally(() => this.downloads.delete(tool.path));
     this.downloads.set(tool.path, shared);
     return shared;
   }
 
-  private async downloadOnce(
-    tool: IacTool,
+  private async downloadOnce<Name extends ExecutableName>(
+    tool: Executable<Name>,
     source: string,
     download: (folder: string) => Promise<void>,
-  ): Promise<IacTool> {
+  ): Promise<Executable<Name>> {
     const { logger, now } = this.options;
     const { name, version, path } = tool;
     const target = dirname(path);
-    const present = await this.programs.readVersion(path);
+    const present = await this.programs.readVersion(name, path);
     if (present !== null && isBuildOf(present, version)) {
       await utimes(target, now(), now());
       return { ...tool, version: present };
     }
     await download(target);
-    const actual = await this.programs.readVersion(path);
+    const actual = await this.programs.readVersion(name, path);
     if (actual === null || !isBuildOf(actual, version)) {
       await rm(target, { recursive: true, force: true });
       const actualTool = actual === null ? 'a program that does not run here' : `version ${actual}`;
@@ -212,7 +226,7 @@ export class ToolFinder {
   }
 
   /** Removes downloads that were used least recently. Another executor with the same folder may do the same. */
-  private async removeUnused({ name, path }: IacTool): Promise<void> {
+  private async removeUnused({ name, path }: Executable<ExecutableName>): Promise<void> {
     const { folder } = this;
     const { logger, now } = this.options;
     const present = basename(dirname(path));

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { openPromise, type Entry, type ZipFile } from 'yauzl';
 import { getErrorCode } from '#platform/kernel';
 import { nameSignature, verifySignature, type ReleaseKeys } from './release-keys.js';
-import type { ToolName } from './tool-choice.js';
+import type { ExecutableName, ToolName } from './tool-choice.js';
 
 /** The server of the releases of Terraform. */
 export const HASHICORP_RELEASES = 'https://releases.hashicorp.com';
@@ -163,12 +163,21 @@ const downloadInto = async (release: MirroredRelease, folder: string): Promise<v
 /** An archive that administrators of the site have set for a version. `sha` is its SHA-256. */
 export type SiteArchive = { readonly url: string; readonly sha: string; readonly os: string; readonly arch: string };
 
-const downloadArchiveInto = async ({ url, sha }: SiteArchive, name: ToolName, folder: string): Promise<void> => {
-  const archive = join(folder, 'archive.zip');
-  const actual = await storeArchive(await openUrl(url), url, archive);
+/** The OPA project publishes programs without an archive around them. */
+const isArchived = (name: ExecutableName): boolean => name !== 'opa';
+
+const downloadArchiveInto = async ({ url, sha }: SiteArchive, name: ExecutableName, folder: string): Promise<void> => {
+  const download = join(folder, 'download');
+  const actual = await storeArchive(await openUrl(url), url, download);
   if (actual !== sha) throw new Error(`${url} has the checksum ${actual}, but must have ${sha}`);
-  await unpackProgram(archive, name, join(folder, name));
-  await rm(archive);
+  const program = join(folder, name);
+  if (isArchived(name)) {
+    await unpackProgram(download, name, program);
+    await rm(download);
+  } else {
+    await rename(download, program);
+    await chmod(program, 0o755);
+  }
 };
 
 /** Fills a folder, which appears when it is complete, so that several executors can share it. */
@@ -193,8 +202,8 @@ const fillFolder = async (folder: string, fill: (draft: string) => Promise<void>
 export const downloadRelease = (release: MirroredRelease, folder: string): Promise<void> =>
   fillFolder(folder, (draft) => downloadInto(release, draft));
 
-/** Downloads a tool from an archive that administrators of the site have set, checks its checksum, and unpacks it into the folder. */
-export const downloadArchivedTool = (archive: SiteArchive, name: ToolName, folder: string): Promise<void> =>
+/** Downloads a program from an archive that administrators of the site have set, checks its checksum, and stores the program in the folder. */
+export const downloadArchivedTool = (archive: SiteArchive, name: ExecutableName, folder: string): Promise<void> =>
   fillFolder(folder, (draft) => downloadArchiveInto(archive, name, draft));
 
 /** Resolves to the names in a folder; to none if it does not exist. */

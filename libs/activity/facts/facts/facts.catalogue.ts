@@ -139,6 +139,7 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'oauth_client',
   'oauth_token',
   'oidc_key',
+  'opa_version',
   'organization',
   'organization_user',
   'project',

@@ -65,9 +65,14 @@ describe('the releases for site administrators', () => {
       type: 'terraform-versions',
       attributes: {
         version: '1.5.7',
-        url: null,
+        url: 'https://releases.hashicorp.com/terraform/1.5.7/terraform_1.5.7_linux_amd64.zip',
         sha: null,
-        archs: [],
+        archs: ['amd64', 'arm64'].map((arch) => ({
+          url: `https://releases.hashicorp.com/terraform/1.5.7/terraform_1.5.7_linux_${arch}.zip`,
+          sha: null,
+          os: 'linux',
+          arch,
+        })),
         official: true,
         enabled: true,
         beta: false,
@@ -81,7 +86,20 @@ describe('the releases for site administrators', () => {
     expect(expectStatus(await server.get(release.links.self), 200).body.data).toEqual(release);
     expectStatus(await server.get(`${PATH}/tool-0000000000000000`), 404);
     const [added] = await list('filter[version]=9.2.0-rc1');
-    expect(added.attributes).toMatchObject({ official: false, beta: true, usage: 0 });
+    expect(added.attributes).toMatchObject({ official: false, beta: true, usage: 0, url: null, archs: [] });
+  });
+
+  it('have the archives of their publisher', async () => {
+    const listUrls = async (version: string): Promise<string[]> =>
+      (await list(`filter[version]=${version}`))[0].attributes.archs.map(({ url }: any) => url as string);
+    expect(await listUrls('0.12.31')).toEqual([
+      'https://releases.hashicorp.com/terraform/0.12.31/terraform_0.12.31_linux_amd64.zip',
+    ]);
+    expect(await listUrls('1.10.9')).toEqual(
+      ['amd64', 'arm64'].map(
+        (arch) => `https://github.com/opentofu/opentofu/releases/download/v1.10.9/tofu_1.10.9_linux_${arch}.zip`,
+      ),
+    );
   });
 
   it('are found by their exact version, or by a text in it', async () => {
@@ -227,6 +245,18 @@ describe('a release that the server lists', () => {
     expectStatus(await server.delete(`${PATH}/${await idOf('9.1.0')}`), 422);
   });
 
+  it('has another address under its checksum, after both were set', async () => {
+    const id = await idOf('1.4.2');
+    expectStatus(await change(id, { url: URL_OF_ZIP }), 422);
+    expectStatus(await change(id, { url: URL_OF_ZIP, sha: SHA }), 200);
+    const url = 'https://mirror.example.com/terraform.zip';
+    expect(expectStatus(await change(id, { url }), 200).body.data.attributes).toMatchObject({
+      url,
+      sha: SHA,
+      archs: [{ url, sha: SHA, os: 'linux', arch: 'amd64' }],
+    });
+  });
+
   it('is skipped by constraints while it is disabled', async () => {
     const createdRun = async () => {
       const { body } = expectStatus(await createWorkspaceWith('~> 0.13.0'), 201);
@@ -238,6 +268,64 @@ describe('a release that the server lists', () => {
     expect(await createdRun()).toBe('0.13.7');
     expectStatus(await change(await idOf('0.13.7'), { enabled: false }), 200);
     expect(await createdRun()).toBe('0.13.6');
+  });
+});
+
+describe('a release of OPA', () => {
+  const OPA = '/api/v2/admin/opa-versions';
+  const listOpa = async (query: string): Promise<any[]> =>
+    expectStatus(await server.get(`${OPA}?${query}`), 200).body.data;
+  const addOpa = (attributes: object) => server.post(OPA, resource('opa-versions', attributes));
+  const changeOpa = (id: string, attributes: object) =>
+    server.patch(`${OPA}/${id}`, resource('opa-versions', attributes));
+
+  it('that the server lists has programs with checksums', async () => {
+    const [release] = await listOpa('filter[version]=0.59.0');
+    expect(release).toMatchObject({
+      type: 'opa-versions',
+      attributes: {
+        url: 'https://github.com/open-policy-agent/opa/releases/download/v0.59.0/opa_linux_amd64_static',
+        official: true,
+        enabled: true,
+        usage: 0,
+        'created-at': null,
+      },
+      links: { self: `${OPA}/${release.id}` },
+    });
+    const all = await listOpa('page[size]=100');
+    const archs: any[] = all.flatMap(({ attributes }) => attributes.archs as any[]);
+    expect(new Set(archs.map(({ sha }) => sha as string)).size).toBe(2 * all.length);
+    for (const { sha } of archs) expect(sha).toMatch(/^[0-9a-f]{64}$/);
+    expect(all.map(({ attributes }) => attributes.version)).toEqual(
+      all.map(({ attributes }) => attributes.version as string).toSorted(rcompare),
+    );
+    expect(expectStatus(await server.get(release.links.self), 200).body.data).toEqual(release);
+    expectStatus(await server.delete(release.links.self), 422);
+    const deprecated = { deprecated: true, 'deprecated-reason': 'It has a weakness.' };
+    expect(expectStatus(await changeOpa(release.id, deprecated), 200).body.data.attributes).toMatchObject({
+      ...deprecated,
+      archs: release.attributes.archs,
+    });
+  });
+
+  it('of the site is added, changed and deleted apart from the releases of terraform', async () => {
+    const attributes = { version: '9.1.0', url: 'https://tools.example.com/opa', sha: SHA };
+    const { id } = expectStatus(await addOpa(attributes), 201).body.data;
+    expect(await listOpa('search[version]=9.1.0')).toMatchObject([
+      { id, attributes: { ...attributes, official: false } },
+    ]);
+    expect((await list('filter[version]=9.1.0'))[0].id).not.toBe(id);
+    expectStatus(await server.get(`${PATH}/${id}`), 404);
+    expectStatus(await addOpa(attributes), 422);
+    const sha = 'b'.repeat(64);
+    expect(expectStatus(await changeOpa(id, { sha }), 200).body.data.attributes).toMatchObject({ ...attributes, sha });
+    const refused = expectStatus(await changeOpa(id, { archs: [] }), 422).body.errors[0];
+    expect(refused).toMatchObject({ source: { pointer: '/data/attributes/archs' } });
+    expect(refused.detail).toBe('Archs: a version of OPA needs at least one archive, or url and sha');
+    expectStatus(await addOpa({ version: '9.1.1' }), 422);
+    expectStatus(await server.delete(`${OPA}/${id}`), 204);
+    expect(await listOpa('filter[version]=9.1.0')).toEqual([]);
+    expectStatus(await server.delete(`${OPA}/${id}`), 404);
   });
 });
 

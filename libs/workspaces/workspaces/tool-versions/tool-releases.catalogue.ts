@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { rcompare, Range, satisfies, SemVer, valid } from 'semver';
 import { OPENTOFU_RELEASES, PREVIEWS, TERRAFORM_RELEASES } from './built-in-releases.js';
+import { OPA_RELEASES } from './opa-releases.js';
 import { findToolOfVersion } from './tool-of-version.js';
-import type { ToolVersionSettings } from './tool-version.js';
+import type { ToolProgram, ToolVersionSettings } from './tool-version.js';
 import type { SiteRelease } from './tool-versions.view.js';
 import { parseVersionConstraint, type VersionConstraint } from './version-constraint.js';
 
@@ -37,9 +38,31 @@ export type ToolRelease = {
   readonly isListed: boolean;
 };
 
-/** Releases that the server lists have no stored id. */
-const deriveReleaseId = (version: string): string =>
-  `tool-${createHash('sha256').update(version).digest('hex').slice(0, 16)}`;
+/** Releases that the server lists have no stored id. `name`: the version, or for other programs than terraform also the program. */
+const deriveReleaseId = (name: string): string =>
+  `tool-${createHash('sha256').update(name).digest('hex').slice(0, 16)}`;
+
+const DEFAULTS = { enabled: true, deprecated: false, deprecatedReason: null };
+
+/** Returns the releases with what administrators of the site have added or changed, the newest first. */
+const mergeReleases = (listed: readonly ToolRelease[], site: readonly SiteRelease[]): readonly ToolRelease[] => {
+  const releases = new Map(listed.map((release) => [release.id, release]));
+  const listedIds = new Map(listed.map(({ id, version }) => [version, id]));
+  for (const { id, version, settings } of site) {
+    // The server can list a release that an administrator had added before.
+    const listedId = listedIds.get(version);
+    if (listedId !== undefined && listedId !== id) releases.delete(listedId);
+    releases.set(id, { id, version, settings, isListed: releases.has(id) });
+  }
+  return [...releases.values()].toSorted(compareReleases);
+};
+
+const LISTED_OPA_RELEASES = OPA_RELEASES.map(({ version, archs }): ToolRelease => ({
+  id: deriveReleaseId(`opa ${version}`),
+  version,
+  settings: { ...DEFAULTS, official: true, beta: false, archs },
+  isListed: true,
+}));
 
 /** The list of the site also contains releases that only OpenTofu has. */
 const isOfTerraform = (version: string): boolean => findToolOfVersion(version) === 'terraform';
@@ -47,14 +70,7 @@ const isOfTerraform = (version: string): boolean => findToolOfVersion(version) =
 const toListedRelease = ({ raw, prerelease }: SemVer, isOfficial: boolean): ToolRelease => ({
   id: deriveReleaseId(raw),
   version: raw,
-  settings: {
-    official: isOfficial,
-    enabled: true,
-    beta: prerelease.length > 0,
-    deprecated: false,
-    deprecatedReason: null,
-    archs: [],
-  },
+  settings: { ...DEFAULTS, official: isOfficial, beta: prerelease.length > 0, archs: [] },
   isListed: true,
 });
 
@@ -77,14 +93,7 @@ export class ToolReleases {
     const listed = [...new Set([...builtIn, ...added])].map((version) =>
       toListedRelease(new SemVer(version), builtIn.has(version)),
     );
-    const releases = new Map(listed.map((release) => [release.id, release]));
-    for (const { id, version, settings } of site) {
-      // The server can list a release that an administrator had added before.
-      const listedId = deriveReleaseId(version);
-      if (listedId !== id) releases.delete(listedId);
-      releases.set(id, { id, version, settings, isListed: releases.has(id) });
-    }
-    this.list = [...releases.values()].toSorted(compareReleases);
+    this.list = mergeReleases(listed, site);
     this.byVersion = new Map(this.list.map((release) => [release.version, release]));
     const own = [...TERRAFORM_RELEASES, ...added, ...site.map(({ version }) => version).filter(isOfTerraform)];
     this.final = [...this.sortFinal(own), ...this.sortFinal(OPENTOFU_RELEASES)];
@@ -93,10 +102,6 @@ export class ToolReleases {
   /** Returns the releases with what administrators of the site have added or changed. */
   with(site: readonly SiteRelease[]): ToolReleases {
     return site.length === 0 ? this : new ToolReleases(this.added, site);
-  }
-
-  find(id: string): ToolRelease | undefined {
-    return this.list.find((release) => release.id === id);
   }
 
   /** Returns the newest release, which is the default of a workspace. */
@@ -155,3 +160,11 @@ export class ToolReleases {
       .toSorted(rcompare);
   }
 }
+
+/** Returns the releases of a program, with what administrators of the site have added or changed, the newest first. */
+export const listReleases = (
+  releases: ToolReleases,
+  program: ToolProgram,
+  site: readonly SiteRelease[],
+): readonly ToolRelease[] =>
+  program === 'terraform' ? releases.with(site).list : mergeReleases(LISTED_OPA_RELEASES, site);

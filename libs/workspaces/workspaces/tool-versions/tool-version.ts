@@ -9,16 +9,16 @@ import {
   type EventsOf,
   type Message,
 } from '#platform/kernel';
+import { completeArchive, toolArchiveSchema, type PartialArchive, type ToolArchive } from './tool-archives.js';
 
-/** A site has few releases of its own, so that one stream decides whether a version is taken. */
-export const TOOL_VERSIONS_STREAM = 'tool-site';
+/** The programs of which administrators of the site manage releases. `terraform` stands for Terraform and OpenTofu. */
+export type ToolProgram = 'terraform' | 'opa';
+
+/** A site has few releases of its own, so that one stream of each program decides whether a version is taken. */
+export const TOOL_VERSION_STREAMS: Readonly<Record<ToolProgram, string>> = { terraform: 'tool-site', opa: 'tool-opa' };
 
 /** Each change stores all versions as the snapshot of the stream. */
 const MAX_VERSIONS = 200;
-
-/** An archive with the program for one platform. `sha` is its SHA-256. */
-const toolArchiveSchema = z.strictObject({ url: z.string(), sha: z.string(), os: z.string(), arch: z.string() });
-export type ToolArchive = z.infer<typeof toolArchiveSchema>;
 
 const settingsSchema = z.strictObject({
   official: z.boolean(),
@@ -34,41 +34,74 @@ export type ToolVersionSettings = Readonly<Omit<z.infer<typeof settingsSchema>, 
 
 const OF_SITE = { site: 'without-organization' } as const;
 
-/** What administrators of the site say about releases of Terraform and OpenTofu: built-in ones, and their own. */
-export const toolVersionEvents = defineEvents(
-  {
-    topic: 'workspaces',
-    stream: 'tool',
-    audited: 'terraform_version',
-    live: { unsent: 'an event of the site' },
-    notImported: 'the releases belong to a site',
+type Identified = { readonly id: string; readonly version: string };
+
+const release = { id: z.string(), version: z.string() };
+
+const GROUP = {
+  topic: 'workspaces',
+  stream: 'tool',
+  live: { unsent: 'an event of the site' },
+  notImported: 'the releases belong to a site',
+} as const;
+
+const added = {
+  schema: z.strictObject({ ...release, settings: settingsSchema }),
+  audit: {
+    ...OF_SITE,
+    action: 'create',
+    id: ({ id }: Identified) => id,
+    meta: ({ version }: Identified) => ({ version }),
   },
-  {
-    ToolVersionAdded: {
-      schema: z.strictObject({ id: z.string(), version: z.string(), settings: settingsSchema }),
-      audit: { ...OF_SITE, action: 'create', id: ({ id }) => id, meta: ({ version }) => ({ version }) },
-    },
-    ToolVersionChanged: {
-      schema: z.strictObject({
-        id: z.string(),
-        version: z.string(),
-        settings: settingsSchema,
-        /** Names of the changed settings, and `version`. */
-        changed: z.array(z.string()),
-      }),
-      audit: {
-        ...OF_SITE,
-        action: 'update',
-        id: ({ id }) => id,
-        meta: ({ version, changed }) => ({ version, attributes: changed.map(toAttributeName) }),
-      },
-    },
-    ToolVersionDeleted: {
-      schema: z.strictObject({ id: z.string(), version: z.string() }),
-      audit: { ...OF_SITE, action: 'destroy', id: ({ id }) => id, meta: ({ version }) => ({ version }) },
-    },
+} as const;
+
+const changed = {
+  schema: z.strictObject({
+    ...release,
+    settings: settingsSchema,
+    /** Names of the changed settings, and `version`. */
+    changed: z.array(z.string()),
+  }),
+  audit: {
+    ...OF_SITE,
+    action: 'update',
+    id: ({ id }: Identified) => id,
+    meta: ({ version, changed: names }: Identified & { readonly changed: readonly string[] }) => ({
+      version,
+      attributes: names.map(toAttributeName),
+    }),
   },
-);
+} as const;
+
+const deleted = {
+  schema: z.strictObject(release),
+  audit: {
+    ...OF_SITE,
+    action: 'destroy',
+    id: ({ id }: Identified) => id,
+    meta: ({ version }: Identified) => ({ version }),
+  },
+} as const;
+
+/** What administrators of the site say about releases: built-in ones, and their own. */
+export const toolVersionEvents = {
+  ...defineEvents(
+    { ...GROUP, audited: 'terraform_version' },
+    {
+      ToolVersionAdded: added,
+      ToolVersionChanged: changed,
+      ToolVersionDeleted: deleted,
+    },
+  ),
+  ...defineEvents(
+    { ...GROUP, audited: 'opa_version' },
+    {
+      OpaVersionAdded: added,
+      OpaVersionChanged: changed,
+      OpaVersionDeleted: deleted,
+    },
+  ),
+};
 
 export type ToolVersionEvent = EventsOf<typeof toolVersionEvents>;
 
@@ -78,25 +111,40 @@ type ToolVersionState = { readonly version: string; readonly settings: ToolVersi
 /** A release that the server or a setting lists: administrators change it, but cannot rename or delete it. */
 type ListedRelease = ToolVersionState;
 
+const EVENT_TYPES = {
+  terraform: { added: 'ToolVersionAdded', changed: 'ToolVersionChanged', deleted: 'ToolVersionDeleted' },
+  opa: { added: 'OpaVersionAdded', changed: 'OpaVersionChanged', deleted: 'OpaVersionDeleted' },
+} as const;
+
+/** Changed settings of a version. `archive`: a part of the archive that `url` and `sha` show. */
+export type ToolVersionChanges = Partial<ToolVersionSettings> & {
+  readonly version?: string;
+  readonly archive?: PartialArchive;
+};
+
 /** The workspaces that name a version, and the runs with it that have not ended. */
 export type ToolVersionUses = { readonly workspaces: number; readonly runs: number };
 
 export const NO_USES: ToolVersionUses = { workspaces: 0, runs: 0 };
 
 type ToolVersionCommand =
-  | Message<'AddToolVersion', ToolVersionState & { id: string; isListed: boolean }>
+  | Message<'AddToolVersion', ToolVersionState & { program: ToolProgram; id: string; isListed: boolean }>
   | Message<
       'ChangeToolVersion',
       {
+        program: ToolProgram;
         id: string;
-        changes: Partial<ToolVersionSettings> & { readonly version?: string };
+        changes: ToolVersionChanges;
         listed: ListedRelease | null;
         /** Whether another release with the new version is listed. */
         isListed: boolean;
         uses: ToolVersionUses;
       }
     >
-  | Message<'DeleteToolVersion', { id: string; listed: ListedRelease | null; uses: ToolVersionUses }>;
+  | Message<
+      'DeleteToolVersion',
+      { program: ToolProgram; id: string; listed: ListedRelease | null; uses: ToolVersionUses }
+    >;
 
 /** Releases by id. */
 type ToolVersionsState = { readonly versions: Readonly<Record<string, ToolVersionState>> };
@@ -111,10 +159,28 @@ const requireFree = (version: string, isListed: boolean, { versions }: ToolVersi
   if (isListed || Object.values(versions).some((other) => other.version === version)) throw refuseTaken(version);
 };
 
-const checkSettings = ({ deprecated, deprecatedReason }: ToolVersionSettings): void => {
+const checkSettings = (program: ToolProgram, { archs, deprecated, deprecatedReason }: ToolVersionSettings): void => {
   if (!deprecated && deprecatedReason !== null)
     throw unprocessable('Deprecated reason is only valid for deprecated versions', 'deprecated-reason');
+  // Executors verify releases of OPA by these checksums only: no key signs them.
+  if (program === 'opa' && archs.length === 0)
+    throw unprocessable('Archs: a version of OPA needs at least one archive, or url and sha', 'archs');
 };
+
+/** Returns the changed settings and the changed version. */
+const findChanges = ({ archive, ...changes }: ToolVersionChanges, present: ToolVersionState) => {
+  const archs = archive === undefined ? {} : { archs: completeArchive(archive, present.settings.archs) };
+  return pickChanged({ ...present.settings, version: present.version }, { ...changes, ...archs });
+};
+
+/** Keeps a release in the state. */
+const keepVersion = ({ id, version, settings }: ToolVersionState & Identified, { versions }: ToolVersionsState) => ({
+  versions: { ...versions, [id]: { version, settings } },
+});
+
+const removeVersion = ({ id }: Identified, { versions }: ToolVersionsState) => ({
+  versions: Object.fromEntries(Object.entries(versions).filter(([other]) => other !== id)),
+});
 
 const describeNumber = (number: number, one: string, several: string): readonly string[] =>
   number === 0 ? [] : [number === 1 ? `1 ${one}` : `${number} ${several}`];
@@ -147,29 +213,28 @@ export const toolVersions: Decider<ToolVersionsState, ToolVersionCommand, ToolVe
   version: 1,
   initial: { versions: {} },
   decide: {
-    AddToolVersion: ({ isListed, ...release }, state) => {
-      requireFree(release.version, isListed, state);
+    AddToolVersion: ({ program, isListed, ...added }, state) => {
+      requireFree(added.version, isListed, state);
       if (Object.keys(state.versions).length >= MAX_VERSIONS)
         throw unprocessable(`Version cannot be added: a site has at most ${MAX_VERSIONS} of them`, 'version');
-      checkSettings(release.settings);
-      return [{ type: 'ToolVersionAdded', data: release }];
+      checkSettings(program, added.settings);
+      return [{ type: EVENT_TYPES[program].added, data: added }];
     },
-    ChangeToolVersion: ({ id, changes, ...context }, state) => {
+    ChangeToolVersion: ({ program, id, changes, ...context }, state) => {
       const present = findVersion(state, id) ?? context.listed;
       if (!present) throw notFound();
-      const { version, ...settings } = pickChanged({ ...present.settings, version: present.version }, changes);
+      const { version, ...settings } = findChanges(changes, present);
       if (version !== undefined) checkRename(version, context, present, state);
       if (context.listed?.settings.official && settings.official === false)
         throw unprocessable('Official must be true for a release that the server lists', 'official');
-      const changed = Object.keys({ ...settings, ...(version === undefined ? {} : { version }) });
-      if (changed.length === 0) return [];
+      const names = Object.keys({ ...settings, ...(version === undefined ? {} : { version }) });
+      if (names.length === 0) return [];
       const all = { ...present.settings, ...settings };
-      checkSettings(all);
-      return [
-        { type: 'ToolVersionChanged', data: { id, version: version ?? present.version, settings: all, changed } },
-      ];
+      checkSettings(program, all);
+      const data = { id, version: version ?? present.version, settings: all, changed: names };
+      return [{ type: EVENT_TYPES[program].changed, data }];
     },
-    DeleteToolVersion: ({ id, listed, uses }, state) => {
+    DeleteToolVersion: ({ program, id, listed, uses }, state) => {
       const present = findVersion(state, id) ?? listed;
       if (!present) throw notFound();
       const { version, settings } = present;
@@ -178,18 +243,15 @@ export const toolVersions: Decider<ToolVersionsState, ToolVersionCommand, ToolVe
       if (settings.official) throw unprocessable(`${version} is official, so it cannot be deleted`);
       const reason = describeUses(uses);
       if (reason !== null) throw unprocessable(`${version} cannot be deleted: ${reason}`);
-      return [{ type: 'ToolVersionDeleted', data: { id, version } }];
+      return [{ type: EVENT_TYPES[program].deleted, data: { id, version } }];
     },
   },
   evolve: {
-    ToolVersionAdded: ({ id, version, settings }, { versions }) => ({
-      versions: { ...versions, [id]: { version, settings } },
-    }),
-    ToolVersionChanged: ({ id, version, settings }, { versions }) => ({
-      versions: { ...versions, [id]: { version, settings } },
-    }),
-    ToolVersionDeleted: ({ id }, { versions }) => ({
-      versions: Object.fromEntries(Object.entries(versions).filter(([other]) => other !== id)),
-    }),
+    ToolVersionAdded: keepVersion,
+    ToolVersionChanged: keepVersion,
+    ToolVersionDeleted: removeVersion,
+    OpaVersionAdded: keepVersion,
+    OpaVersionChanged: keepVersion,
+    OpaVersionDeleted: removeVersion,
   },
 };

@@ -9,18 +9,24 @@ import {
   type OperationTable,
 } from '#storage/event-store';
 import { CurrentRuns } from '../ports/current-runs.port.js';
-import { NO_USES, toolVersions, type ToolVersionSettings } from './tool-version.js';
-import { ToolReleases } from './tool-releases.catalogue.js';
+import {
+  NO_USES,
+  toolVersions,
+  type ToolProgram,
+  type ToolVersionChanges,
+  type ToolVersionSettings,
+} from './tool-version.js';
+import { listReleases, ToolReleases } from './tool-releases.catalogue.js';
 import { countUses, loadToolVersionsForCommand } from './tool-versions.view.js';
 
 type ToolVersionOperations = {
   /** Resolves to the id of the version. */
-  AddToolVersion: Operation<{ version: string; settings: ToolVersionSettings; actor: Actor }, string>;
-  ChangeToolVersion: Operation<
-    { id: string; changes: Partial<ToolVersionSettings> & { readonly version?: string }; actor: Actor },
-    void
+  AddToolVersion: Operation<
+    { program: ToolProgram; version: string; settings: ToolVersionSettings; actor: Actor },
+    string
   >;
-  DeleteToolVersion: Operation<{ id: string; actor: Actor }, void>;
+  ChangeToolVersion: Operation<{ program: ToolProgram; id: string; changes: ToolVersionChanges; actor: Actor }, void>;
+  DeleteToolVersion: Operation<{ program: ToolProgram; id: string; actor: Actor }, void>;
 };
 
 export class ChangeToolVersions<T extends keyof ToolVersionOperations> extends AggregateCommand<
@@ -31,33 +37,36 @@ export class ChangeToolVersions<T extends keyof ToolVersionOperations> extends A
 @CommandHandler(ChangeToolVersions)
 export class ToolVersionsHandler extends AggregateHandler<ToolVersionOperations> {
   protected readonly operations: OperationTable<ToolVersionOperations> = {
-    AddToolVersion: async ({ version, settings, actor }) => {
+    AddToolVersion: async ({ program, version, settings, actor }) => {
       const id = this.ids.next('tool');
       await changeResource(this.store, toolVersions, {
         actor,
-        load: () => loadToolVersionsForCommand(this.store.database, actor),
-        command: () => ({ type: 'AddToolVersion', data: { id, version, settings, isListed: this.isListed(version) } }),
+        load: () => loadToolVersionsForCommand(this.store.database, program, actor),
+        command: () => {
+          const isListed = this.isListed(program, version);
+          return { type: 'AddToolVersion', data: { program, id, version, settings, isListed } };
+        },
       });
       return id;
     },
-    ChangeToolVersion: async ({ id, changes, actor }) => {
+    ChangeToolVersion: async ({ program, id, changes, actor }) => {
       await changeResource(this.store, toolVersions, {
         actor,
-        load: () => this.load(id, actor),
+        load: () => this.load(program, id, actor),
         command: ({ release, uses }) => {
-          const isListed = changes.version !== undefined && this.isListed(changes.version);
+          const isListed = changes.version !== undefined && this.isListed(program, changes.version);
           const listed = release?.isListed ? release : null;
-          return { type: 'ChangeToolVersion', data: { id, changes, listed, isListed, uses } };
+          return { type: 'ChangeToolVersion', data: { program, id, changes, listed, isListed, uses } };
         },
       });
     },
-    DeleteToolVersion: async ({ id, actor }) => {
+    DeleteToolVersion: async ({ program, id, actor }) => {
       await changeResource(this.store, toolVersions, {
         actor,
-        load: () => this.load(id, actor),
+        load: () => this.load(program, id, actor),
         command: ({ release, uses }) => {
           const listed = release?.isListed ? release : null;
-          return { type: 'DeleteToolVersion', data: { id, listed, uses } };
+          return { type: 'DeleteToolVersion', data: { program, id, listed, uses } };
         },
       });
     },
@@ -73,17 +82,16 @@ export class ToolVersionsHandler extends AggregateHandler<ToolVersionOperations>
   }
 
   /** Whether the server or the setting of the operator lists the version. */
-  private isListed(version: string): boolean {
-    return this.releases.list.some((release) => release.version === version);
+  private isListed(program: ToolProgram, version: string): boolean {
+    return listReleases(this.releases, program, []).some((release) => release.version === version);
   }
 
-  private async load(id: string, actor: Actor) {
-    const row = await loadToolVersionsForCommand(this.store.database, actor);
-    const release = this.releases.with(row.siteReleases).find(id);
-    return {
-      ...row,
-      release,
-      uses: release ? await countUses(this.store.database, this.runs, release.version) : NO_USES,
-    };
+  private async load(program: ToolProgram, id: string, actor: Actor) {
+    const { database } = this.store;
+    const row = await loadToolVersionsForCommand(database, program, actor);
+    const release = listReleases(this.releases, program, row.siteReleases).find((one) => one.id === id);
+    // Nothing names a version of OPA.
+    const isUsable = release !== undefined && program === 'terraform';
+    return { ...row, release, uses: isUsable ? await countUses(database, this.runs, release.version) : NO_USES };
   }
 }

@@ -5,23 +5,55 @@ import type { Database } from '#platform/postgres';
 import type { CurrentRuns } from '../ports/current-runs.port.js';
 import {
   NO_USES,
-  TOOL_VERSIONS_STREAM,
+  TOOL_VERSION_STREAMS,
+  type ToolProgram,
   type ToolVersionEvent,
   type ToolVersionSettings,
   type ToolVersionUses,
 } from './tool-version.js';
+
+const TABLES = {
+  terraform: sql.raw('tool_versions'),
+  opa: sql.raw('opa_versions'),
+} satisfies Readonly<Record<ToolProgram, Sql>>;
+
+const buildStatements = (table: Sql) => ({
+  add: ({ id, version, settings }: SiteRelease, { time }: { readonly time: Timestamp }) => sql`
+    insert into ${table} (id, version, settings, created_at) values (${id}, ${version}, ${sql.json(settings)}, ${time})`,
+  change: ({ id, version, settings }: SiteRelease) => sql`
+    insert into ${table} (id, version, settings) values (${id}, ${version}, ${sql.json(settings)})
+    on conflict (id) do update set version = excluded.version, settings = excluded.settings`,
+  remove: ({ id }: { readonly id: string }) => sql`delete from ${table} where id = ${id}`,
+});
+
+const ofTerraform = buildStatements(TABLES.terraform);
+const ofOpa = buildStatements(TABLES.opa);
 
 export const siteToolVersions: Projection<ToolVersionEvent> = {
   name: 'tool_versions',
   version: 1,
   tables: ['tool_versions'],
   on: {
-    ToolVersionAdded: ({ id, version, settings }, { time }) => sql`
-      insert into tool_versions (id, version, settings, created_at) values (${id}, ${version}, ${sql.json(settings)}, ${time})`,
-    ToolVersionChanged: ({ id, version, settings }) => sql`
-      insert into tool_versions (id, version, settings) values (${id}, ${version}, ${sql.json(settings)})
-      on conflict (id) do update set version = excluded.version, settings = excluded.settings`,
-    ToolVersionDeleted: ({ id }) => sql`delete from tool_versions where id = ${id}`,
+    ToolVersionAdded: ofTerraform.add,
+    ToolVersionChanged: ofTerraform.change,
+    ToolVersionDeleted: ofTerraform.remove,
+    OpaVersionAdded: null,
+    OpaVersionChanged: null,
+    OpaVersionDeleted: null,
+  },
+};
+
+export const siteOpaVersions: Projection<ToolVersionEvent> = {
+  name: 'opa_versions',
+  version: 1,
+  tables: ['opa_versions'],
+  on: {
+    OpaVersionAdded: ofOpa.add,
+    OpaVersionChanged: ofOpa.change,
+    OpaVersionDeleted: ofOpa.remove,
+    ToolVersionAdded: null,
+    ToolVersionChanged: null,
+    ToolVersionDeleted: null,
   },
 };
 
@@ -32,11 +64,12 @@ export type SiteRelease = {
   readonly settings: ToolVersionSettings;
 };
 
+const selectSiteReleases = (program: ToolProgram): Sql =>
+  sql`(select coalesce(jsonb_agg(jsonb_build_object('id', t.id, 'version', t.version, 'settings', t.settings)), '[]')
+         from ${TABLES[program]} t)`;
+
 /** The releases of the site as a column of a statement, for `ToolReleases.with`. */
-export const SELECT_SITE_RELEASES = sql.raw(
-  `(select coalesce(jsonb_agg(jsonb_build_object('id', t.id, 'version', t.version, 'settings', t.settings)), '[]')
-      from tool_versions t)`,
-);
+export const SELECT_SITE_RELEASES = selectSiteReleases('terraform');
 
 /** What administrators of the site say about a version as a column of a statement; null if nothing. */
 export const selectToolVersion = (version: Sql): Sql =>
@@ -53,11 +86,25 @@ export type SiteReleases = {
   readonly uses: Readonly<Record<string, number>>;
 };
 
+/** The number of workspaces by the version that they name, as a column of a statement. Nothing names a version of OPA. */
+const SELECT_USES = {
+  terraform: sql.raw(
+    `(select coalesce(jsonb_object_agg(counted.version, counted.workspaces), '{}')
+        from (select w.settings ->> 'terraformVersion' as version, count(*) as workspaces from workspaces w
+               where w.settings ->> 'terraformVersion' is not null group by 1) counted)`,
+  ),
+  opa: sql.raw(`'{}'::jsonb`),
+} satisfies Readonly<Record<ToolProgram, Sql>>;
+
 /**
  * Returns the releases of the site for its administrators. Constraints are counted apart from the versions that they resolve to,
  * because they mean another release after each addition to the list.
  */
-export const loadSiteReleases = async (database: Database, actor: Actor): Promise<SiteReleases> => {
+export const loadSiteReleases = async (
+  database: Database,
+  program: ToolProgram,
+  actor: Actor,
+): Promise<SiteReleases> => {
   await requireSiteAdmin(database, actor);
   type Row = { readonly uses: SiteReleases['uses'] } & {
     readonly [K in keyof SiteReleaseRow]: SiteReleaseRow[K] | null;
@@ -65,10 +112,8 @@ export const loadSiteReleases = async (database: Database, actor: Actor): Promis
   const rows = await database.slowRows<Row>(
     actor,
     sql`select used.uses, t.id, t.version, t.settings, t.created_at as "createdAt"
-          from (select coalesce(jsonb_object_agg(counted.version, counted.workspaces), '{}') as uses
-                  from (select w.settings ->> 'terraformVersion' as version, count(*) as workspaces from workspaces w
-                         where w.settings ->> 'terraformVersion' is not null group by 1) counted) used
-          left join tool_versions t on true where ${requireCurrentAccess(actor)}`,
+          from (select ${SELECT_USES[program]} as uses) used
+          left join ${TABLES[program]} t on true where ${requireCurrentAccess(actor)}`,
   );
   const releases = rows.flatMap(({ id, version, settings, createdAt }) =>
     id !== null && version !== null && settings !== null ? [{ id, version, settings, createdAt }] : [],
@@ -93,12 +138,14 @@ type ToolVersionsForCommand = {
 /** Returns the stream of the releases for a command. Throws the refusal of the permission table. */
 export const loadToolVersionsForCommand = async (
   database: Database,
+  program: ToolProgram,
   actor: Actor,
 ): Promise<ToolVersionsForCommand & { readonly id: string; readonly organization: null }> => {
   await requireSiteAdmin(database, actor);
+  const id = TOOL_VERSION_STREAMS[program];
   const row = await database.row<ToolVersionsForCommand>(sql`
-    select ${SELECT_SITE_RELEASES} as "siteReleases", case when s.stream is not null then ${buildSnapshotJson('s')} end as snapshot
+    select ${selectSiteReleases(program)} as "siteReleases", case when s.stream is not null then ${buildSnapshotJson('s')} end as snapshot
       from (select 1 where ${requireCurrentAccess(actor)}) allowed
-      left join event_store.streams s on s.stream = ${TOOL_VERSIONS_STREAM}`);
-  return { siteReleases: [], snapshot: null, ...row, id: TOOL_VERSIONS_STREAM, organization: null };
+      left join event_store.streams s on s.stream = ${id}`);
+  return { siteReleases: [], snapshot: null, ...row, id, organization: null };
 };

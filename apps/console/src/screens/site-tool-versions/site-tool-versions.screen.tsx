@@ -1,4 +1,4 @@
-import { Badge, Group, Text } from '@mantine/core';
+import { Badge, Group, SegmentedControl, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -14,6 +14,7 @@ import { SearchField } from '../../components/search-field.js';
 import { EmptyState } from '../../components/states.js';
 import { SitePage } from '../site/site-page.js';
 import { listVersionActions, VERSION_ACTIONS, type ToolVersionAction } from './version-actions.js';
+import { PROGRAM_WORDS, toVersionType } from './version-programs.js';
 
 const loadDialogs = () => import('./version-dialogs.js');
 const AddVersionDialog = lazyComponent(loadDialogs, 'AddVersionDialog');
@@ -21,11 +22,13 @@ const VersionActionDialog = lazyComponent(loadDialogs, 'VersionActionDialog');
 
 const FROM = '/~site/tool-versions';
 
+const PROGRAMS = Object.entries(PROGRAM_WORDS).map(([value, { label }]) => ({ value, label }));
+
 const describeUsage = ({ attributes: { usage } }: ToolVersion): string =>
   usage === 0 ? 'None' : formatCount(usage, 'workspace');
 
 const describeArchives = ({ attributes: { archs } }: ToolVersion): string =>
-  archs.length === 0 ? 'Of the publisher' : archs.map(({ os, arch }) => `${os}/${arch}`).join(', ');
+  archs.every(({ sha }) => sha === null) ? 'Of the publisher' : archs.map(({ os, arch }) => `${os}/${arch}`).join(', ');
 
 const VersionBadges = ({ attributes: { enabled, official, beta, deprecated } }: ToolVersion) => (
   <Group gap={4}>
@@ -66,28 +69,49 @@ const COLUMNS: readonly DataColumn<ToolVersion>[] = [
 
 type OpenAction = { readonly action: ToolVersionAction; readonly version: ToolVersion };
 
-/** The releases of Terraform and OpenTofu that workspaces may choose, for site administrators. */
-export const SiteToolVersionsScreen = () => {
-  const { version: search = '' } = useSearch({ from: FROM });
+/** Chooses the program, and searches its versions. */
+const VersionFilter = () => {
+  const { program, version: search = '' } = useSearch({ from: FROM });
   const navigate = useNavigate({ from: FROM });
-  const query = useInfiniteQuery(toolVersionsQuery(search));
+  return (
+    <Group mb="md">
+      <SegmentedControl
+        transitionDuration={0}
+        aria-label="Program"
+        data={PROGRAMS}
+        value={toVersionType(program)}
+        onChange={(value) => void navigate({ search: value === 'opa-versions' ? { program: 'opa' } : {} })}
+      />
+      <SearchField
+        label="Search versions"
+        placeholder="1.11"
+        text={search}
+        onText={(text) =>
+          void navigate({
+            search: { ...(program ? { program } : {}), ...(text === '' ? {} : { version: text }) },
+            replace: true,
+          })
+        }
+      />
+    </Group>
+  );
+};
+
+/** The releases of Terraform and OpenTofu, and of OPA, for site administrators. */
+export const SiteToolVersionsScreen = () => {
+  const { program, version: search = '' } = useSearch({ from: FROM });
+  const type = toVersionType(program);
+  const query = useInfiniteQuery(toolVersionsQuery(type, search));
   const [isAdding, dialog] = useDisclosure(false);
   const [opened, setOpened] = useState<OpenAction | null>(null);
   return (
     <SitePage
       title="Tool versions"
-      description="The releases of Terraform and OpenTofu that workspaces may choose. A workspace keeps its version if you disable it."
+      description={PROGRAM_WORDS[type].description}
       error={query.error}
       actions={<CreateButton label="Add a version" isPermitted={query.data ? true : undefined} onClick={dialog.open} />}
     >
-      <Group mb="md">
-        <SearchField
-          label="Search versions"
-          placeholder="1.11"
-          text={search}
-          onText={(text) => void navigate({ search: text === '' ? {} : { version: text }, replace: true })}
-        />
-      </Group>
+      <VersionFilter />
       <PagedList
         query={query}
         what="list"
@@ -114,7 +138,7 @@ export const SiteToolVersionsScreen = () => {
           />
         )}
       </PagedList>
-      {isAdding && <AddVersionDialog onClose={dialog.close} />}
+      {isAdding && <AddVersionDialog type={type} onClose={dialog.close} />}
       {opened && <VersionActionDialog {...opened} onClose={() => setOpened(null)} />}
     </SitePage>
   );

@@ -6,8 +6,6 @@ type ToolVersionWords = {
   readonly action: string;
   readonly title: (version: string) => string;
   readonly done: (version: string) => string;
-  /** What the change does, and what stays. */
-  readonly effect: string;
 };
 
 /** The actions of a site administrator on a version. */
@@ -15,39 +13,32 @@ export const VERSION_ACTIONS: Readonly<Record<ToolVersionAction, ToolVersionWord
   enable: {
     action: 'Enable',
     title: (version) => `Enable ${version}`,
-    done: (version) => `Workspaces can choose ${version}.`,
-    effect: 'Workspaces can choose the version, and constraints and “latest” can resolve to it.',
+    done: (version) => `${version} is enabled.`,
   },
   disable: {
     action: 'Disable',
     title: (version) => `Disable ${version}`,
-    done: (version) => `Workspaces cannot choose ${version} any more.`,
-    effect:
-      'Workspaces cannot choose the version any more. Those that have it keep it. Constraints and “latest” resolve to other versions.',
+    done: (version) => `${version} is disabled.`,
   },
   deprecate: {
     action: 'Deprecate',
     title: (version) => `Deprecate ${version}`,
     done: (version) => `${version} is deprecated.`,
-    effect: 'Logs of plans with the version begin with a warning that has your reason. Workspaces can still choose it.',
   },
   restore: {
     action: 'End the deprecation',
     title: (version) => `End the deprecation of ${version}`,
     done: (version) => `${version} is no longer deprecated.`,
-    effect: 'Logs of plans no longer begin with a warning.',
   },
   change: {
     action: 'Change',
     title: (version) => `Change ${version}`,
     done: (version) => `${version} is changed.`,
-    effect: '',
   },
   delete: {
     action: 'Delete',
     title: (version) => `Delete ${version}`,
     done: (version) => `${version} is deleted.`,
-    effect: 'Workspaces cannot choose the version any more.',
   },
 };
 

@@ -4,31 +4,32 @@ import {
   useChangeToolVersion,
   useDeleteToolVersion,
   type ToolVersion,
+  type ListedVersionType,
 } from '../../api/tool-versions.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { listChanges, useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
 import { reportAndClose } from '../../toasts.js';
 import { VERSION_ACTIONS, type ToolVersionAction } from './version-actions.js';
+import { PROGRAM_WORDS } from './version-programs.js';
 
 type VersionForm = ReturnType<typeof useForm<typeof NO_ARCHIVE>>;
 
 const NO_ARCHIVE = { url: '', sha: '', official: false, beta: false };
 
-const URL_HELP =
-  'The zip file for Linux on amd64. Without an address, executors take it from the publisher or their mirror.';
+type FieldsProps = { readonly form: Pick<VersionForm, 'text' | 'checkbox'>; readonly type: ListedVersionType };
 
-const VersionFields = ({ form }: { readonly form: Pick<VersionForm, 'text' | 'checkbox'> }) => (
+const VersionFields = ({ form, type }: FieldsProps) => (
   <>
     <TextInput
-      label="Address of the archive"
-      description={URL_HELP}
-      placeholder="https://tools.example.com/terraform_1.16.5_linux_amd64.zip"
+      label={PROGRAM_WORDS[type].archive}
+      description={PROGRAM_WORDS[type].archiveHelp}
+      placeholder={PROGRAM_WORDS[type].exampleUrl}
       {...form.text('url')}
     />
     <TextInput
       label="SHA-256 checksum"
-      description="64 hexadecimal digits. Executors compare the archive with it."
+      description="64 hexadecimal digits. Executors compare the download with it."
       {...form.text('sha')}
     />
     <Checkbox
@@ -36,18 +37,21 @@ const VersionFields = ({ form }: { readonly form: Pick<VersionForm, 'text' | 'ch
       description="A release of the publisher. It cannot be deleted."
       {...form.checkbox('official')}
     />
-    <Checkbox
-      label="Beta"
-      description="A preview. Constraints and “latest” do not resolve to it."
-      {...form.checkbox('beta')}
-    />
+    <Checkbox label="Beta" description="A preview of a release." {...form.checkbox('beta')} />
   </>
 );
 
 const toText = (text: string): string | null => (text === '' ? null : text);
 
 /** Adds a release that the server does not list, or a build of one’s own. */
-export const AddVersionDialog = ({ onClose }: { readonly onClose: () => void }) => {
+export const AddVersionDialog = ({
+  type,
+  onClose,
+}: {
+  readonly type: ListedVersionType;
+  readonly onClose: () => void;
+}) => {
+  const { exampleVersion } = PROGRAM_WORDS[type];
   const change = useAddToolVersion();
   const form = useForm({ version: '', ...NO_ARCHIVE }, change);
   const { version, url, sha, official, beta } = form.trimmed;
@@ -57,40 +61,46 @@ export const AddVersionDialog = ({ onClose }: { readonly onClose: () => void }) 
       title="Add a version"
       action="Add"
       form={form}
-      onSubmit={() => change.mutate(attributes, reportAndClose(`Workspaces can choose ${version}.`, onClose))}
+      onSubmit={() => change.mutate({ type, attributes }, reportAndClose(`${version} is added.`, onClose))}
       onClose={onClose}
     >
       <TextInput
         label="Version"
-        description="A release such as 1.16.5, or a build of your own such as 1.16.5-acme.1."
+        description={`A release such as ${exampleVersion}, or a build of your own such as ${exampleVersion}-acme.1.`}
         required
         data-autofocus
         {...form.text('version')}
       />
-      <VersionFields form={form} />
+      <VersionFields form={form} type={type} />
     </FormDialog>
   );
 };
 
 type ActionProps = { readonly version: ToolVersion; readonly onClose: () => void };
 
-const ChangeVersionDialog = ({ version: { id, attributes }, onClose }: ActionProps) => {
+const ChangeVersionDialog = ({ version, onClose }: ActionProps) => {
+  const { attributes, type } = version;
   const { title, done } = VERSION_ACTIONS.change;
   const change = useChangeToolVersion();
   const { official, beta } = attributes;
-  const present = { url: attributes.url ?? '', sha: attributes.sha ?? '', official, beta };
+  // The archives of a publisher have no checksum here. They are no setting of the site.
+  const own = attributes.sha === null ? null : attributes.url;
+  const present = { url: own ?? '', sha: attributes.sha ?? '', official, beta };
   const form = useForm(present, change);
   const { url, sha, ...flags } = listChanges(present, form.trimmed);
   const archive =
     url === undefined && sha === undefined ? {} : { url: toText(form.trimmed.url), sha: toText(form.trimmed.sha) };
-  const others = attributes.archs.length > (attributes.url === null ? 0 : 1);
+  const others = attributes.archs.filter(({ sha }) => sha !== null).length > (own === null ? 0 : 1);
   return (
     <FormDialog
       title={title(attributes.version)}
       action="Save"
       form={form}
       onSubmit={() =>
-        change.mutate({ id, attributes: { ...archive, ...flags } }, reportAndClose(done(attributes.version), onClose))
+        change.mutate(
+          { version, attributes: { ...archive, ...flags } },
+          reportAndClose(done(attributes.version), onClose),
+        )
       }
       onClose={onClose}
       {...(others
@@ -103,13 +113,14 @@ const ChangeVersionDialog = ({ version: { id, attributes }, onClose }: ActionPro
           }
         : {})}
     >
-      <VersionFields form={form} />
+      <VersionFields form={form} type={type} />
     </FormDialog>
   );
 };
 
-const DeprecateDialog = ({ version: { id, attributes }, onClose }: ActionProps) => {
-  const { title, done, effect } = VERSION_ACTIONS.deprecate;
+const DeprecateDialog = ({ version, onClose }: ActionProps) => {
+  const { attributes, type } = version;
+  const { title, done } = VERSION_ACTIONS.deprecate;
   const change = useChangeToolVersion();
   const form = useForm({ 'deprecated-reason': '' }, change);
   const reason = toText(form.trimmed['deprecated-reason']);
@@ -120,13 +131,13 @@ const DeprecateDialog = ({ version: { id, attributes }, onClose }: ActionProps) 
       form={form}
       onSubmit={() =>
         change.mutate(
-          { id, attributes: { deprecated: true, 'deprecated-reason': reason } },
+          { version, attributes: { deprecated: true, 'deprecated-reason': reason } },
           reportAndClose(done(attributes.version), onClose),
         )
       }
       onClose={onClose}
     >
-      <Text size="sm">{effect}</Text>
+      <Text size="sm">{PROGRAM_WORDS[type].effects.deprecate}</Text>
       <Textarea
         label="Reason"
         description="What people should do instead."
@@ -144,17 +155,18 @@ const CHANGES = {
 } as const;
 
 const ConfirmActionDialog = ({
-  version: { id, attributes },
+  version,
   action,
   onClose,
 }: ActionProps & { readonly action: keyof typeof CHANGES | 'delete' }) => {
+  const { attributes, type } = version;
   const words = VERSION_ACTIONS[action];
   const change = useChangeToolVersion();
   const deletion = useDeleteToolVersion();
   const report = reportAndClose(words.done(attributes.version), onClose);
   const confirm = (): void => {
-    if (action === 'delete') deletion.mutate(id, report);
-    else change.mutate({ id, attributes: CHANGES[action] }, report);
+    if (action === 'delete') deletion.mutate(version, report);
+    else change.mutate({ version, attributes: CHANGES[action] }, report);
   };
   return (
     <ConfirmDialog
@@ -165,7 +177,7 @@ const ConfirmActionDialog = ({
       onConfirm={confirm}
       onClose={onClose}
     >
-      {words.effect}
+      {PROGRAM_WORDS[type].effects[action]}
     </ConfirmDialog>
   );
 };

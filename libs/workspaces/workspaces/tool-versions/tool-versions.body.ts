@@ -2,12 +2,10 @@ import { valid } from 'semver';
 import { z } from 'zod';
 import { unprocessable } from '#platform/kernel';
 import { omitUndefined, resourceBody, text } from '#api/json-api';
-import type { ToolArchive, ToolVersionSettings } from './tool-version.js';
+import { completeArchive, type PartialArchive, type ToolArchive } from './tool-archives.js';
+import type { ToolVersionChanges, ToolVersionSettings } from './tool-version.js';
 
 const MAX_ARCHIVES = 32;
-
-/** Where `url` and `sha` of a version without `archs` are for. */
-const DEFAULT_PLATFORM = { os: 'linux', arch: 'amd64' } as const;
 
 const isArchiveUrl = (value: string): boolean => {
   if (!URL.canParse(value)) return false;
@@ -42,8 +40,16 @@ const attributes = z.object({
   'deprecated-reason': text(1_000).nullish(),
 });
 
-export const createBody = resourceBody('terraform-versions', attributes.extend({ version }));
-export const updateBody = resourceBody('terraform-versions', attributes);
+/** The JSON:API types of releases. */
+export type ToolVersionType = 'terraform-versions' | 'opa-versions';
+
+const defineBodies = (type: ToolVersionType) => ({
+  create: resourceBody(type, attributes.extend({ version })),
+  update: resourceBody(type, attributes),
+});
+
+export const terraformVersionBodies = defineBodies('terraform-versions');
+export const opaVersionBodies = defineBodies('opa-versions');
 
 type VersionAttributes = z.infer<typeof attributes>;
 
@@ -54,31 +60,26 @@ const normalize = ({ url: address, sha: checksum, os, arch }: ToolArchive): Tool
   arch,
 });
 
-/** Returns the archives of the request; undefined if it says nothing about them. `url` and `sha` mean one archive. */
-const toArchives = ({ url: address, sha: checksum, archs }: VersionAttributes): readonly ToolArchive[] | undefined => {
+/** Returns what the request says about the archives. `url` and `sha` mean one archive, `archs` all of them. */
+const readArchives = ({
+  url: address,
+  sha: checksum,
+  archs,
+}: VersionAttributes): { readonly archs?: readonly ToolArchive[]; readonly archive?: PartialArchive } => {
   if (archs) {
     const platforms = archs.map(({ os, arch }) => `${os}_${arch}`);
     const repeated = platforms.findIndex((name, index) => platforms.indexOf(name) !== index);
     if (repeated >= 0) throw unprocessable(`Archs: ${platforms[repeated]} is named twice`, `archs/${repeated}`);
-    return archs.map(normalize);
+    return { archs: archs.map(normalize) };
   }
-  if (address === undefined && checksum === undefined) return undefined;
-  if (!address && !checksum) return [];
-  if (!address) throw unprocessable('Url is missing beside sha', 'url');
-  if (!checksum) throw unprocessable('Sha is missing beside url', 'sha');
-  return [normalize({ url: address, sha: checksum, ...DEFAULT_PLATFORM })];
+  if (address === undefined && checksum === undefined) return {};
+  if (!address && !checksum) return { archs: [] };
+  return { archive: { ...(address ? { url: address } : {}), ...(checksum ? { sha: checksum.toLowerCase() } : {}) } };
 };
 
-/** Returns the archive that `url` and `sha` of a version show. */
-export const findDefaultArchive = (archs: readonly ToolArchive[]): ToolArchive | undefined =>
-  archs.find(({ os, arch }) => os === DEFAULT_PLATFORM.os && arch === DEFAULT_PLATFORM.arch);
-
 /** Converts the attributes of a request to the settings that it names. */
-export const toVersionChanges = (
-  input: VersionAttributes,
-): Partial<ToolVersionSettings> & { readonly version?: string } => {
-  const archs = toArchives(input);
-  return omitUndefined({
+export const toVersionChanges = (input: VersionAttributes): ToolVersionChanges =>
+  omitUndefined({
     version: input.version,
     official: input.official,
     enabled: input.enabled,
@@ -87,22 +88,21 @@ export const toVersionChanges = (
     // A version that is no longer deprecated has no reason.
     deprecatedReason:
       input.deprecated === false ? null : input['deprecated-reason'] === '' ? null : input['deprecated-reason'],
-    archs,
+    ...readArchives(input),
   });
-};
 
 /** Converts the attributes of a creation. */
 export const toNewVersion = (
-  input: z.infer<typeof createBody>['data']['attributes'],
+  input: z.infer<typeof terraformVersionBodies.create>['data']['attributes'],
 ): { readonly version: string; readonly settings: ToolVersionSettings } => {
-  const { version: _, ...changes } = toVersionChanges(input);
+  const { version: _, archive, ...changes } = toVersionChanges(input);
   const defaults = {
     official: false,
     enabled: true,
     beta: false,
     deprecated: false,
     deprecatedReason: null,
-    archs: [],
+    archs: archive ? completeArchive(archive, []) : [],
   };
   return { version: input.version, settings: { ...defaults, ...changes } };
 };
