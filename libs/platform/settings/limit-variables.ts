@@ -160,6 +160,11 @@ export const limitVariables = {
     'tokens of each user, team, organization and agent pool; or off',
     limitSchema(1, 1_000_000, 500),
   ),
+  CADASTRE_MAX_RUN_VALUES_MIB_PER_ORGANIZATION: defineVariable(
+    '512',
+    'compressed variables of the runs of each organization that have not ended, in MiB; or off',
+    limitSchema(1, 1_048_576, 512),
+  ),
   CADASTRE_MAX_SITE_RUNS_PER_ORGANIZATION: defineVariable(
     '20',
     'plans and applies of each organization that executors of the site execute at once; or off',

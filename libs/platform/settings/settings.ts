@@ -296,6 +296,7 @@ const toQuotas = (env: ParsedEnvironment): Quotas => ({
   invitationsPerOrganization: env.CADASTRE_MAX_INVITATIONS_PER_ORGANIZATION,
   invitationsPerCaller: env.CADASTRE_MAX_INVITATIONS_PER_CALLER,
   tokensPerOwner: env.CADASTRE_MAX_TOKENS_PER_OWNER,
+  runValuesMib: env.CADASTRE_MAX_RUN_VALUES_MIB_PER_ORGANIZATION,
 });
 
 const toCallerLimits = (env: ParsedEnvironment) =>

@@ -1,7 +1,7 @@
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import type { EncryptionKeys } from '#platform/encryption';
-import { Clock, type Ids } from '#platform/kernel';
+import { Clock, Quotas, type Ids } from '#platform/kernel';
 import { defineAggregate, EventStore, toProjection, type ModuleDefinition } from '#storage/event-store';
 import { Database } from '#platform/postgres';
 import { Vault } from '#storage/vault';
@@ -124,6 +124,7 @@ export type RunsOptions = {
   readonly planFileLimit: number;
   /** Phases of one organization that executors of the site execute at once; null for any number. */
   readonly siteRunsPerOrganization: number | null;
+  readonly quotas: Quotas;
 };
 
 /** Creates the logs for a gateway, or for the job that moves them to files. */
@@ -250,6 +251,7 @@ export class RunsModule {
         { provide: RunFiles, useValue: new RunFiles(encrypted) },
         { provide: CurrentRuns, useExisting: RunRenderer },
         { provide: SiteRunLimit, useValue: new SiteRunLimit(options.siteRunsPerOrganization) },
+        { provide: Quotas, useValue: options.quotas },
         RunVariables,
         ...provideJobs(options),
       ],

@@ -11,6 +11,8 @@ export abstract class Quotas {
   abstract readonly invitationsPerOrganization: number | null;
   abstract readonly invitationsPerCaller: number | null;
   abstract readonly tokensPerOwner: number | null;
+  /** Compressed variables of the runs of an organization that have not ended. */
+  abstract readonly runValuesMib: number | null;
 }
 
 const QUOTA_RULES = {
@@ -36,6 +38,11 @@ const QUOTA_RULES = {
     describe: (most) =>
       `A user, team, organization or agent pool can have at most ${most} tokens (CADASTRE_MAX_TOKENS_PER_OWNER)`,
     remedy: 'Delete one, or ask the operator of the site for a higher quota',
+  },
+  runValuesMib: {
+    describe: (most) =>
+      `The runs of an organization that have not ended can store at most ${most} MiB of variables (CADASTRE_MAX_RUN_VALUES_MIB_PER_ORGANIZATION)`,
+    remedy: 'Wait until runs end, discard or cancel some, or ask the operator of the site for a higher quota',
   },
 } as const satisfies Record<keyof Quotas, { describe: (most: number) => string; remedy: string }>;
 

@@ -1,4 +1,5 @@
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { isDeepStrictEqual, promisify } from 'node:util';
+import { zstdCompress, zstdDecompress } from 'node:zlib';
 import { Envelope, type EncryptionKeys } from '#platform/encryption';
 import { notFound, sql, unprocessable, type Refusal, type Sql } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
@@ -15,8 +16,15 @@ type JobValuesOptions = {
   readonly vault: Vault;
 };
 
+const compress = promisify(zstdCompress);
+const decompress = promisify(zstdDecompress);
+
 /** The run whose values are stored. */
 type ValueOwner = { readonly id: string; readonly workspace: string; readonly organization: string };
+
+/** Returns an expression for the MiB that the values of an organization's runs have, rounded down. Postgres reads no value for it. */
+export const selectStoredValuesMib = (organization: Sql): Sql => sql`(
+  select coalesce(sum(octet_length(v.content)), 0) / 1048576 from runs.job_values v where v.organization = ${organization})`;
 
 /** Returns an expression for the variables that may apply to runs of a workspace, for `JobValuesStore.resolve`. */
 export const selectJobValueCandidates = (workspace: Sql): Sql => selectCandidatesForRun(workspace, MAX_JOB_VALUE_BYTES);
@@ -58,11 +66,38 @@ export class JobValuesStore {
       sql`select content from runs.job_values where run = ${run}`,
     );
     if (!row) throw notFound();
-    return JSON.parse(zstdDecompressSync(this.envelope.open(run, row.content)).toString()) as JobValues;
+    const content = await decompress(this.envelope.open(run, row.content));
+    return JSON.parse(content.toString()) as JobValues;
   }
 
-  store({ id, workspace, organization }: ValueOwner, values: JobValues): Sql {
-    const content = this.envelope.encrypt(id, zstdCompressSync(Buffer.from(JSON.stringify(values))));
+  /** Resolves to a statement that stores the values. */
+  async store(owner: ValueOwner, values: JobValues): Promise<Sql> {
+    return this.insert(owner, await this.seal(owner.id, values));
+  }
+
+  /**
+   * Returns a function that does the same for a new run in each attempt to create it. An attempt after a conflict compresses the
+   * values again only if the variables have changed meanwhile.
+   */
+  storeForNewRun(
+    id: string,
+    runVariables: Parameters<typeof resolveJobValues>[1],
+  ): (owner: Omit<ValueOwner, 'id'>, candidates: RunVariableCandidates) => Promise<Sql> {
+    let last: { readonly candidates: RunVariableCandidates; readonly content: Buffer } | null = null;
+    return async (owner, candidates) => {
+      const present = last !== null && isDeepStrictEqual(last.candidates, candidates) ? last : null;
+      const sealed = present ?? { candidates, content: await this.seal(id, this.resolve(candidates, runVariables)) };
+      last = sealed;
+      return this.insert({ id, ...owner }, sealed.content);
+    };
+  }
+
+  /** Compresses up to 16 MiB beside the event loop. */
+  private async seal(id: string, values: JobValues): Promise<Buffer> {
+    return this.envelope.encrypt(id, await compress(Buffer.from(JSON.stringify(values))));
+  }
+
+  private insert({ id, workspace, organization }: ValueOwner, content: Buffer): Sql {
     return sql`insert into runs.job_values (run, workspace, organization, content)
                values (${id}, ${workspace}, ${organization}, ${content})
                on conflict (run) do update set content = excluded.content`;

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
 import { readWholeLog } from '../../../../test/support/event-log.js';
@@ -27,7 +28,10 @@ let pool: string;
 let logged: readonly string[];
 
 beforeAll(async () => {
-  ({ server, agents, pool } = await startRunSite({ LOG_LEVEL: 'fatal' }));
+  ({ server, agents, pool } = await startRunSite({
+    LOG_LEVEL: 'fatal',
+    CADASTRE_MAX_RUN_VALUES_MIB_PER_ORGANIZATION: '1',
+  }));
   logged = recordLogLines(server);
 });
 
@@ -248,6 +252,29 @@ describe('a workspace with too many bytes of variables', () => {
     const refused = expectStatus(await server.post('/api/v2/runs', runBody(workspace)), 422);
     expect(getDetail(refused)).toMatch(/bytes in all: a run can use at most 16 MiB$/);
     expect(expectStatus(await server.get(`/api/v2/workspaces/${workspace}/runs`), 200).body.data).toEqual([]);
+  });
+});
+
+describe('an organization whose runs store as many variables as the quota allows', () => {
+  it('cannot create a run until others end, and the error says what to do', async () => {
+    const workspace = await aWorkspace();
+    await makeConfigurationVersion(server, workspace);
+    // Random text, which compression does not shorten below the quota of 1 MiB.
+    for (let n = 0; n < 8; n += 1) {
+      const value = randomBytes(192 * 1024).toString('base64');
+      await makeVariable(server, `/api/v2/workspaces/${workspace}/vars`, { key: `v${n}`, value });
+    }
+    const first = expectStatus(await server.post('/api/v2/runs', runBody(workspace)), 201).body.data.id as string;
+    const refused = expectStatus(await server.post('/api/v2/runs', runBody(workspace)), 422);
+    expect(getDetail(refused)).toBe(
+      'The runs of an organization that have not ended can store at most 1 MiB of variables ' +
+        '(CADASTRE_MAX_RUN_VALUES_MIB_PER_ORGANIZATION). Wait until runs end, discard or cancel some, or ask the operator of the site ' +
+        'for a higher quota',
+    );
+    expect(expectStatus(await server.get(`/api/v2/workspaces/${workspace}/runs`), 200).body.data).toHaveLength(1);
+    expectStatus(await act(first, 'cancel'), 202);
+    const second = expectStatus(await server.post('/api/v2/runs', runBody(workspace)), 201).body.data.id as string;
+    expectStatus(await act(second, 'cancel'), 202);
   });
 });
 

@@ -72,7 +72,7 @@ export class RunJobs {
       write,
       token.write,
     ];
-    const statements = [...(presentVariables ? [this.values.store(row, values)] : []), ...token.statements];
+    const statements = [...(presentVariables ? [await this.values.store(row, values)] : []), ...token.statements];
     const { rows } = await this.store.append(writes, createEventContext(actor), statements);
     return { run: row, phase, fence, values, sshKey: this.decryptSshKey(row), token: token.issued(rows).secret };
   }

@@ -1,4 +1,4 @@
-import { unprocessable, type DataOf, type Ids } from '#platform/kernel';
+import { checkQuota, unprocessable, type DataOf, type Ids, type Quotas } from '#platform/kernel';
 import { decideWrite, expectVersion, getFirstRow, newStream, type EventStore } from '#storage/event-store';
 import { createEventContext, requirePermission, can, toActingPrincipal, type Actor } from '#api/access';
 import { loadWorkspaceLock, type ToolReleases } from '#workspaces/workspaces';
@@ -23,6 +23,7 @@ type RunCreationDependencies = {
   readonly variables: RunVariables;
   readonly values: JobValuesStore;
   readonly releases: ToolReleases;
+  readonly quotas: Quotas;
 };
 
 /** Accepts releases that the server does not know yet, because clients name the release that they are. */
@@ -93,17 +94,19 @@ const requireUsableConfiguration = (
 
 /** Creates a run. Starts it in the same append if its workspace is free. */
 export const createRun = (
-  { store, ids, variables, values, releases }: RunCreationDependencies,
+  { store, ids, variables, values, releases, quotas }: RunCreationDependencies,
   { newRun, actor }: RunOperations['CreateRun']['input'],
 ): Promise<RunRow> => {
   const id = ids.next('run');
+  const storeValues = values.storeForNewRun(id, newRun.variables);
   return store.retryOnConflict(async () => {
     const row = await loadWorkspaceForNewRun(store.database, actor, newRun.workspace, newRun.configurationVersion);
     const { organization, workspace } = row;
     const configuration = requireUsableConfiguration(row, newRun.configurationVersion, actor);
     const data = toCreateRun(newRun, row, configuration, actor, releases);
+    checkQuota('runValuesMib', quotas.runValuesMib, row.storedValuesMib);
     const lock = await loadWorkspaceLock(store, workspace, organization, row.workspaceSnapshot);
-    const stored = values.store({ id, workspace, organization }, values.resolve(row.variables, newRun.variables));
+    const stored = await storeValues({ workspace, organization }, row.variables);
     const starts = !waitsForWorkspace(data.options) || (lock.holder === null && !row.isQueued);
     const commands: RunCommand[] = [
       { type: 'CreateRun', data },

@@ -1,5 +1,5 @@
 import { CommandHandler } from '@nestjs/cqrs';
-import { Clock, Ids, KeyedMutex } from '#platform/kernel';
+import { Clock, Ids, KeyedMutex, Quotas } from '#platform/kernel';
 import { AggregateHandler, EventStore, type OperationTable } from '#storage/event-store';
 import { toActingPrincipal } from '#api/access';
 import { ToolReleases } from '#workspaces/workspaces';
@@ -53,6 +53,7 @@ export class RunsHandler extends AggregateHandler<RunOperations> {
     readonly values: JobValuesStore;
     readonly releases: ToolReleases;
     readonly siteRunLimit: SiteRunLimit;
+    readonly quotas: Quotas;
   };
   private readonly claims = new KeyedMutex();
 
@@ -64,8 +65,9 @@ export class RunsHandler extends AggregateHandler<RunOperations> {
     values: JobValuesStore,
     releases: ToolReleases,
     siteRunLimit: SiteRunLimit,
+    quotas: Quotas,
   ) {
     super();
-    this.dependencies = { store, ids, clock, variables, values, releases, siteRunLimit };
+    this.dependencies = { store, ids, clock, variables, values, releases, siteRunLimit, quotas };
   }
 }

@@ -21,7 +21,7 @@ import {
   type LockSnapshot,
   type SiteRelease,
 } from '#workspaces/workspaces';
-import { selectJobValueCandidates } from '../job-values/job-values.service.js';
+import { selectJobValueCandidates, selectStoredValuesMib } from '../job-values/job-values.service.js';
 import type { StatusTimestamps } from './phases.js';
 import { RUN_OPTIONS, type RunOptions } from './run-options.js';
 import type { RunStatus } from './run-status.js';
@@ -234,6 +234,8 @@ export type WorkspaceForNewRun = PermissionScope & {
   /** Whether other runs wait already. */
   readonly isQueued: boolean;
   readonly variables: RunVariableCandidates;
+  /** What the values of all runs of the organization have. */
+  readonly storedValuesMib: number;
   /** The requested configuration, else the workspace's current one, else the last upload; null if there is none. */
   readonly configuration: ConfigurationForRun | null;
 };
@@ -265,6 +267,7 @@ export const loadWorkspaceForNewRun = async (
            exists (select 1 from runs r where r.workspace = w.id and r.queues and r.status = 'pending'
                                           and ${isOpen('r')}) as "isQueued",
            ${selectJobValueCandidates(sql.raw('w.id'))} as variables,
+           ${selectStoredValuesMib(sql.raw('w.organization'))} as "storedValuesMib",
            ${selectConfiguration(actor, configurationVersion)} as configuration, ${selectRunGrants(actor)} as grants
       from workspaces w join projects p on p.id = w.project join organizations o on o.id = w.organization
      where w.id = ${workspace} and ${requireCurrentAccess(actor)}`);
