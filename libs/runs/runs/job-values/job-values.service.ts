@@ -72,7 +72,7 @@ export class JobValuesStore {
 
   /** Resolves to a statement that stores the values. */
   async store(owner: ValueOwner, values: JobValues): Promise<Sql> {
-    return this.insert(owner, await this.seal(owner.id, values));
+    return this.insert(owner, await this.encrypt(owner.id, values));
   }
 
   /**
@@ -86,14 +86,14 @@ export class JobValuesStore {
     let last: { readonly candidates: RunVariableCandidates; readonly content: Buffer } | null = null;
     return async (owner, candidates) => {
       const present = last !== null && isDeepStrictEqual(last.candidates, candidates) ? last : null;
-      const sealed = present ?? { candidates, content: await this.seal(id, this.resolve(candidates, runVariables)) };
-      last = sealed;
-      return this.insert({ id, ...owner }, sealed.content);
+      const stored = present ?? { candidates, content: await this.encrypt(id, this.resolve(candidates, runVariables)) };
+      last = stored;
+      return this.insert({ id, ...owner }, stored.content);
     };
   }
 
   /** Compresses up to 16 MiB beside the event loop. */
-  private async seal(id: string, values: JobValues): Promise<Buffer> {
+  private async encrypt(id: string, values: JobValues): Promise<Buffer> {
     return this.envelope.encrypt(id, await compress(Buffer.from(JSON.stringify(values))));
   }
 

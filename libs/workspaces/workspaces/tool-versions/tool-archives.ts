@@ -16,8 +16,8 @@ export const findDefaultArchive = <T extends Pick<ToolArchive, 'os' | 'arch'>>(a
   archs.find(({ os, arch }) => os === DEFAULT_PLATFORM.os && arch === DEFAULT_PLATFORM.arch);
 
 /** Returns the archives of a version after a request that names `url`, `sha` or both. A missing one stays as it is. */
-export const completeArchive = (named: PartialArchive, present: readonly ToolArchive[]): readonly ToolArchive[] => {
-  const { url, sha } = { ...findDefaultArchive(present), ...named };
+export const completeArchive = (requested: PartialArchive, present: readonly ToolArchive[]): readonly ToolArchive[] => {
+  const { url, sha } = { ...findDefaultArchive(present), ...requested };
   if (url === undefined) throw unprocessable('Url is missing beside sha', 'url');
   if (sha === undefined) throw unprocessable('Sha is missing beside url', 'sha');
   return [{ url, sha, ...DEFAULT_PLATFORM }];

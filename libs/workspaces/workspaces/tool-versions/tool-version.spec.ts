@@ -101,10 +101,17 @@ describe('the releases of a site', () => {
 
   it('keep the checksum or the address of their archive if a request names only the other', () => {
     const archive = { url: 'https://tools.test/a.zip', sha: 'a'.repeat(64), os: 'linux', arch: 'amd64' };
-    const change = (id: string, named: { readonly url?: string; readonly sha?: string }) =>
+    const change = (id: string, requested: { readonly url?: string; readonly sha?: string }) =>
       ({
         type: 'ChangeToolVersion',
-        data: { program: 'terraform', id, changes: { archive: named }, listed: null, isListed: false, uses: NO_USES },
+        data: {
+          program: 'terraform',
+          id,
+          changes: { archive: requested },
+          listed: null,
+          isListed: false,
+          uses: NO_USES,
+        },
       }) as const;
     const url = 'https://tools.test/b.zip';
     given({
