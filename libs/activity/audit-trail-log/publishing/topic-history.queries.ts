@@ -24,8 +24,8 @@ export const selectUnknown = async <T extends NamedCheckpoint>(
                   ${checkpoints.map(({ size }) => size)}::bigint[],
                   ${checkpoints.map(({ root }) => root)}::bytea[]) with ordinality as m (organization, origin, size, root, n)
       join audit_trail.signed_checkpoints c using (organization, origin, size, root)`);
-  const known = new Set(rows.map(({ n }) => n - 1));
-  return checkpoints.filter((_, n) => !known.has(n));
+  const storedIndexes = new Set(rows.map(({ n }) => n - 1));
+  return checkpoints.filter((_, n) => !storedIndexes.has(n));
 };
 
 export type KnownHistory = {

@@ -113,40 +113,40 @@ class TopicHistory {
     checkpoints: readonly SentCheckpoint[],
     keys: readonly LogSigningKey[],
   ): Promise<void> {
-    const known = await readKnownHistory(this.database, organization);
-    const first = known.origin ?? buildFirstOrigin(this.settings.publicUrl, organization, []);
+    const history = await readKnownHistory(this.database, organization);
+    const first = history.origin ?? buildFirstOrigin(this.settings.publicUrl, organization, []);
     let newest: SentCheckpoint | null = null;
     for (const checkpoint of checkpoints) {
-      if (!isSameLog(checkpoint.origin, first) || !isSigned(checkpoint, known, keys)) {
+      if (!isSameLog(checkpoint.origin, first) || !isSigned(checkpoint, history, keys)) {
         checkpointMetrics.foreignMessages.inc();
         continue;
       }
       if (newest && !isNewer(checkpoint, newest)) continue;
-      if (!(await this.isContinued(checkpoint, known))) newest = checkpoint;
+      if (!(await this.isContinued(checkpoint, history))) newest = checkpoint;
     }
-    if (newest) await this.writePublished(newest, known);
+    if (newest) await this.writePublished(newest, history);
   }
 
   /** Returns whether the log of this database contains the history of the checkpoint, or has given up its origin. */
   private async isContinued(
     { organization, origin, size, root }: SentCheckpoint,
-    known: KnownHistory,
+    history: KnownHistory,
   ): Promise<boolean> {
-    if (known.origin === null) return false;
-    if (origin !== known.origin) return getOriginNumber(origin) <= getOriginNumber(known.origin);
-    if (size > known.size) return false;
+    if (history.origin === null) return false;
+    if (origin !== history.origin) return getOriginNumber(origin) <= getOriginNumber(history.origin);
+    if (size > history.size) return false;
     return root.equals(await computeWithTiles(this.database, organization, (source) => computeRoot(size, source)));
   }
 
   /** Replaces the file of a log, unless it shows already that the database is older. */
-  private async writePublished(checkpoint: SentCheckpoint, known: KnownHistory): Promise<void> {
+  private async writePublished(checkpoint: SentCheckpoint, history: KnownHistory): Promise<void> {
     const { organization, origin, size, note } = checkpoint;
     const published = await this.published.find(organization);
     const isLater = published === null || isNewer(checkpoint, published);
-    const isOtherHistory = published?.origin === origin && size <= known.size && published.size <= known.size;
+    const isOtherHistory = published?.origin === origin && size <= history.size && published.size <= history.size;
     if (!isLater && !isOtherHistory) return;
     this.dependencies.logger.warn(
-      { organization, origin, size, currentOrigin: known.origin, currentSize: known.size },
+      { organization, origin, size, currentOrigin: history.origin, currentSize: history.size },
       'the topic of checkpoints has one that this database does not: it is older than what was published, and the log gets another origin',
     );
     await this.published.write(organization, note);
@@ -173,8 +173,8 @@ const parseMessage = ({ key, value }: TailMessage): SentCheckpoint | null => {
 };
 
 /** Returns whether this site has signed the checkpoint, also with a key of an origin that the database has lost. */
-const isSigned = ({ origin, note }: SentCheckpoint, known: KnownHistory, keys: readonly LogSigningKey[]): boolean => {
-  const stored = known.keys
+const isSigned = ({ origin, note }: SentCheckpoint, history: KnownHistory, keys: readonly LogSigningKey[]): boolean => {
+  const stored = history.keys
     .filter((key) => key.origin === origin)
     .map(({ verifierKey }) => parseVerifierKey(verifierKey));
   try {

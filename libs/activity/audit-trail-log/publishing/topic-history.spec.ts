@@ -206,7 +206,7 @@ describe('brokers that do not answer', () => {
   const readUnknown = async (): Promise<number | undefined> =>
     (await checkpointMetrics.unknownHistory.get()).values.find(({ labels }) => labels['source'] === 'kafka')?.value;
 
-  it('delay the signatures by two rounds, and are asked again later', async () => {
+  it('delay the signatures by two rounds, and are read again later', async () => {
     const restored = size;
     const origin = await readOrigin();
     await grow(2);
