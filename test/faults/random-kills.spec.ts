@@ -21,6 +21,7 @@ import { createApiTestClient } from '../support/server.js';
 import { readShownDocuments } from '../support/shown-documents.js';
 import { quiet } from '../support/silent-logger.js';
 import { expectNothingLost, startBackgroundLoad, type BackgroundLoad } from './background-load.js';
+import { keepRunning, type KeptProcess } from './kept-process.js';
 import { expectTopicsToHave } from './recorded-log.js';
 
 /** The number of targets in `npm test`. */
@@ -52,43 +53,24 @@ const launch = async (): Promise<Product> => {
   return product;
 };
 
-type Killable = { readonly ended: Promise<unknown>; kill(signal: NodeJS.Signals): void };
-type KeptProcess = { kill(): void; stop(): Promise<void> };
 const keptProcesses: KeptProcess[] = [];
 
-/** Starts a process again whenever it ends, as systemd does. */
-const keepRunning = (start: () => Killable): KeptProcess => {
-  let isStopping = false;
-  let current = start();
-  const loop = async (): Promise<void> => {
-    while (!isStopping) {
-      await current.ended;
-      if (!isStopping) current = start();
-    }
-  };
-  const running = loop();
-  const one = {
-    kill: () => current.kill('SIGKILL'),
-    stop: async (): Promise<void> => {
-      isStopping = true;
-      current.kill('SIGKILL');
-      await running;
-    },
-  };
+const keep = (...[start]: Parameters<typeof keepRunning>): KeptProcess => {
+  const one = keepRunning(start);
   keptProcesses.push(one);
   return one;
 };
 
 const keepProduct = async (name: 'projector' | 'publisher'): Promise<KeptProcess> => {
   const product = await launch();
-  return keepRunning(() => product.spawn(name));
+  return keep(() => product.spawn(name));
 };
 
 const consumerDatabase = (): string => postgres.url.replace(/\/[^/]*$/, '/consumer');
 
 /** Starts the service that copies events and documents, in a process of its own. */
 const keepConsumer = (): KeptProcess =>
-  keepRunning(() => {
+  keep(() => {
     const program = spawn(process.execPath, [join(BUILD, 'dist/test/faults/copying-consumer.js')], {
       env: {
         PATH: process.env['PATH'],
