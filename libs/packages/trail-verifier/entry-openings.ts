@@ -5,11 +5,11 @@ import {
   type EntryOpening,
   type NamedMembers,
 } from './formats/openings.js';
-import { computeCommitment, computeLeaf } from './leaves.js';
-import { decodeDigest } from './strict-base64.js';
+import { computeOpenedLeaf, computeRevealedCommitment } from './leaves.js';
+import { isDigest } from './strict-base64.js';
 
 /** Returns the opening in a JSON object. Throws RangeError if it is none. */
-export const readOpening = (members: NamedMembers): EntryOpening<Buffer> => parseOpening(members, decodeDigest);
+export const readOpening = (members: NamedMembers): EntryOpening => parseOpening(members, isDigest);
 
 /** The opened leaf of an entry, and the pointers of its values that were erased. */
 export type VerifiedEntry = { readonly leaf: Buffer; readonly withheld: readonly string[] };
@@ -18,11 +18,12 @@ export type VerifiedEntry = { readonly leaf: Buffer; readonly withheld: readonly
  * Returns the leaf of an entry after comparing its personal values with their commitments. Throws RangeError if a value is
  * not the one of the commitment.
  */
-export const openEntry = (entry: unknown, opening: EntryOpening<Buffer>): VerifiedEntry => {
+export const openEntry = (entry: unknown, opening: EntryOpening): VerifiedEntry => {
   const { revealed, withheld } = listRevealedValues(entry, opening);
   for (const { pointer, value, salt, commitment } of revealed) {
-    if (value === undefined || !computeCommitment(salt, value).equals(commitment)) throw createWrongValueError(pointer);
+    if (value === undefined || computeRevealedCommitment(salt, value) !== commitment) {
+      throw createWrongValueError(pointer);
+    }
   }
-  const { salt, commitments } = opening;
-  return { leaf: computeLeaf({ salt, entry, commitments }), withheld };
+  return { leaf: computeOpenedLeaf(entry, opening), withheld };
 };

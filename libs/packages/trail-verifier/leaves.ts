@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonicalize } from './canonical-json.js';
 import { formatLeafText } from './formats/leaves.js';
+import type { EntryOpening } from './formats/openings.js';
 
 /** Bytes of a salt, a commitment, a leaf and a hash. */
 export const DIGEST_BYTES = 32;
@@ -29,19 +30,34 @@ export const computeLeaf = ({ salt, entry, commitments }: LeafContent): Buffer =
   return hashSalted(salt, formatLeafText(entry, digests));
 };
 
-/** Where most texts are put behind their salt. A new buffer for each takes as long as its hash. */
-const scratch = Buffer.alloc(64 * 1024);
+/** The same as `computeCommitment` with texts in base64: verifiers read and compare texts, and decoding takes time. */
+export const computeRevealedCommitment = (salt: string, value: unknown): string =>
+  hash('sha256', joinSalted(salt, canonicalize(value)), 'base64');
+
+/** The same as `computeLeaf` with the texts of an opening, which were checked. */
+export const computeOpenedLeaf = (entry: unknown, { salt, commitments }: EntryOpening): Buffer =>
+  hash('sha256', joinSalted(salt, formatLeafText(entry, commitments)), 'buffer');
 
 const hashSalted = (salt: Uint8Array, text: string): Buffer => {
   // Salts of another length would let one text have two meanings.
   checkLength(salt, 'the salt');
+  return hash('sha256', joinSalted(salt, text), 'buffer');
+};
+
+/** Where most texts are put behind their salt. A new buffer for each takes as long as its hash. */
+const scratch = Buffer.alloc(64 * 1024);
+
+/** Returns the salt and the text, in bytes that the next call replaces. A salt that is a text is base64. */
+const joinSalted = (salt: Uint8Array | string, text: string): Uint8Array => {
   // A character of JavaScript has at most three bytes in UTF-8.
   if (DIGEST_BYTES + 3 * text.length > scratch.length) {
-    return hash('sha256', Buffer.concat([salt, Buffer.from(text)]), 'buffer');
+    const bytes = typeof salt === 'string' ? Buffer.from(salt, 'base64') : salt;
+    return Buffer.concat([bytes, Buffer.from(text)]);
   }
-  scratch.set(salt);
+  if (typeof salt === 'string') scratch.write(salt, 0, 'base64');
+  else scratch.set(salt);
   const length = scratch.write(text, DIGEST_BYTES, 'utf8');
-  return hash('sha256', scratch.subarray(0, DIGEST_BYTES + length), 'buffer');
+  return scratch.subarray(0, DIGEST_BYTES + length);
 };
 
 const checkLength = (bytes: Uint8Array, name: string): void => {

@@ -12,9 +12,16 @@ export const EMPTY_ROOT: Buffer = hash('sha256', '', 'buffer');
 export type HashSource = (level: number, index: number) => Promise<Buffer>;
 
 /** Returns the hash of a leaf with these bytes. */
-export const hashLeaf = (data: Uint8Array): Buffer => hash('sha256', Buffer.concat([LEAF_PREFIX, data]), 'buffer');
+export const hashLeaf = (data: Uint8Array): Buffer => {
+  if (data.length !== HASH_BYTES) return hash('sha256', Buffer.concat([LEAF_PREFIX, data]), 'buffer');
+  digestLeaf.set(data, 1);
+  return hash('sha256', digestLeaf, 'buffer');
+};
 
 const LEAF_PREFIX = Buffer.from([0]);
+
+/** The prefix and a leaf of 32 bytes, as most are. A new buffer for each takes half as long as its hash. */
+const digestLeaf = Buffer.alloc(1 + HASH_BYTES);
 
 const children = Buffer.alloc(1 + 2 * HASH_BYTES, 1);
 

@@ -1,12 +1,15 @@
 import { appendPointer, parsePointer } from '../masked-json.js';
 import { parseStrictJson } from '../strict-json.js';
 
-/** What opens the leaf of an entry: its salt, and the commitments to its personal values with the salts of those values. */
-export type EntryOpening<Bytes extends Uint8Array> = {
-  readonly salt: Bytes;
-  readonly commitments: Readonly<Record<string, Bytes>>;
+/**
+ * What opens the leaf of an entry: its salt, and the commitments to its personal values with the salts of those values. All are
+ * 32 bytes in base64, of which each has one text.
+ */
+export type EntryOpening = {
+  readonly salt: string;
+  readonly commitments: Readonly<Record<string, string>>;
   /** Salts by JSON pointer. A value that was erased has none. */
-  readonly salts: Readonly<Record<string, Bytes>>;
+  readonly salts: Readonly<Record<string, string>>;
 };
 
 /** Members that JSON objects have, by name. */
@@ -24,65 +27,60 @@ export const checkMemberNames = (members: NamedMembers): void => {
   }
 };
 
-/** Returns the 32 bytes of a base64 text, or null. */
-type DecodeDigest<Bytes> = (text: string) => Bytes | null;
+/** Returns whether a text is the base64 of 32 bytes. */
+type DigestCheck = (text: string) => boolean;
 
 /** Returns the opening in a JSON object. Throws RangeError if it is none. */
-export const parseOpening = <Bytes extends Uint8Array>(
+export const parseOpening = (
   { salt, commitments = {}, salts = {} }: NamedMembers,
-  decode: DecodeDigest<Bytes>,
-): EntryOpening<Bytes> => {
+  isDigest: DigestCheck,
+): EntryOpening => {
   const opening = {
-    salt: parseDigest(salt, 'salt', decode),
-    commitments: parseDigests(commitments, 'commitments', decode),
-    salts: parseDigests(salts, 'salts', decode),
+    salt: parseDigest(salt, 'salt', isDigest),
+    commitments: parseDigests(commitments, 'commitments', isDigest),
+    salts: parseDigests(salts, 'salts', isDigest),
   };
   const unused = Object.keys(opening.salts).find((pointer) => !Object.hasOwn(opening.commitments, pointer));
   if (unused !== undefined) throw new RangeError(`salts: ${unused} has no commitment`);
   return opening;
 };
 
-const parseDigests = <Bytes>(
-  value: unknown,
-  name: string,
-  decode: DecodeDigest<Bytes>,
-): Readonly<Record<string, Bytes>> => {
+const parseDigests = (value: unknown, name: string, isDigest: DigestCheck): Readonly<Record<string, string>> => {
   if (!isJsonObject(value)) throw new RangeError(`${name}: must be an object`);
-  const digests: Record<string, Bytes> = {};
+  const digests: Record<string, string> = {};
   for (const pointer in value) {
     // A pointer begins with a slash, so it is no name with a meaning of its own, such as __proto__.
     if (!pointer.startsWith('/'))
       throw new RangeError(`${name}: must have JSON pointers, got ${JSON.stringify(pointer)}`);
-    digests[pointer] = parseDigest(value[pointer], name, decode);
+    digests[pointer] = parseDigest(value[pointer], name, isDigest);
   }
   return digests;
 };
 
-const parseDigest = <Bytes>(value: unknown, name: string, decode: DecodeDigest<Bytes>): Bytes => {
-  const digest = typeof value === 'string' ? decode(value) : null;
-  if (!digest) throw new RangeError(`${name}: must be 32 bytes in base64`);
-  return digest;
+const parseDigest = (value: unknown, name: string, isDigest: DigestCheck): string => {
+  if (typeof value !== 'string' || !isDigest(value)) throw new RangeError(`${name}: must be 32 bytes in base64`);
+  return value;
 };
 
 /** A value that an opening reveals. Its commitment is still to be compared with it. */
-type RevealedValue<Bytes> = {
+type RevealedValue = {
   readonly pointer: string;
   readonly value: unknown;
-  readonly salt: Bytes;
-  readonly commitment: Bytes;
+  readonly salt: string;
+  readonly commitment: string;
 };
 
 /** Returns the personal values of an entry, and the pointers of those that were erased. Throws RangeError for a value without a salt. */
-export const listRevealedValues = <Bytes extends Uint8Array>(
+export const listRevealedValues = (
   entry: unknown,
-  { commitments, salts }: EntryOpening<Bytes>,
-): { readonly revealed: readonly RevealedValue<Bytes>[]; readonly withheld: readonly string[] } => {
-  const revealed: RevealedValue<Bytes>[] = [];
+  { commitments, salts }: EntryOpening,
+): { readonly revealed: readonly RevealedValue[]; readonly withheld: readonly string[] } => {
+  const revealed: RevealedValue[] = [];
   const withheld: string[] = [];
   const isErased = createErasureCheck(entry, commitments);
   for (const pointer in commitments) {
     const [salt, value] = [salts[pointer], readValue(entry, pointer)];
-    if (salt) revealed.push({ pointer, value, salt, commitment: commitments[pointer] as Bytes });
+    if (salt) revealed.push({ pointer, value, salt, commitment: commitments[pointer] as string });
     else if (isErased(pointer, value)) withheld.push(pointer);
     else throw new RangeError(`${pointer} has a value, but no salt that proves it`);
   }

@@ -72,22 +72,25 @@ const openLeaf = async (entry: Uint8Array, { extra, index }: { readonly extra: W
   try {
     const opening = parseMembers(extra, 'the extra line');
     checkMemberNames(opening);
-    return await openEntry(parseMembers(entry, 'the entry'), parseOpening(opening, decodeDigest));
+    return await openEntry(parseMembers(entry, 'the entry'), parseOpening(opening, isDigest));
   } catch (error) {
     if (!(error instanceof RangeError) && !(error instanceof TypeError)) throw error;
     throw new TrailAlteredError('altered', `entry ${index}: ${error.message}`, index);
   }
 };
 
-const openEntry = async (entry: unknown, opening: EntryOpening<WebBytes>): Promise<OpenedLeaf> => {
+const openEntry = async (entry: unknown, opening: EntryOpening): Promise<OpenedLeaf> => {
   const { revealed, withheld } = listRevealedValues(entry, opening);
   for (const { pointer, value, salt, commitment } of revealed) {
-    const matches = value !== undefined && areEqual(await hashSalted(salt, canonicalize(value)), commitment);
+    const matches = value !== undefined && encodeBase64(await hashSalted(salt, canonicalize(value))) === commitment;
     if (!matches) throw createWrongValueError(pointer);
   }
-  const commitments = Object.entries(opening.commitments).map(([pointer, bytes]) => [pointer, encodeBase64(bytes)]);
-  const leaf = await hashSalted(opening.salt, formatLeafText(entry, Object.fromEntries(commitments)));
+  const leaf = await hashSalted(opening.salt, formatLeafText(entry, opening.commitments));
   return { leaf, revealed: revealed.length, withheld: withheld.length };
 };
 
-const hashSalted = (salt: WebBytes, text: string): Promise<WebBytes> => computeHash(joinBytes(salt, encodeText(text)));
+const isDigest = (text: string): boolean => decodeDigest(text) !== null;
+
+/** The salt is base64 that was checked. */
+const hashSalted = (salt: string, text: string): Promise<WebBytes> =>
+  computeHash(joinBytes(decodeDigest(salt) ?? new Uint8Array(), encodeText(text)));
