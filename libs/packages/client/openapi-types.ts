@@ -3964,7 +3964,7 @@ export interface paths {
     };
     /**
      * Read the log of a plan or an apply
-     * @description The signed link replaces the token, and no rate limit applies. The first byte of a log is STX (0x02); when the phase has ended, the last one is ETX (0x03). The response can have fewer bytes than requested, and none after the end.
+     * @description The signed link replaces the token, and no rate limit applies. The first byte of a log is STX (0x02); when the phase has ended, the last one is ETX (0x03). The response can have fewer bytes than requested, and none after the end. If the log has no new output and can grow, the server sends the headers at once, and the output as soon as there is some.
      */
     get: operations['readLog'];
     put?: never;
@@ -40787,6 +40787,8 @@ export interface operations {
         offset?: number;
         /** @description The most bytes. */
         limit?: number;
+        /** @description How long to wait for output. */
+        'wait-seconds'?: number;
       };
       header?: never;
       path: {

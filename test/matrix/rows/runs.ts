@@ -453,6 +453,7 @@ const links: readonly MatrixRow[] = [
         return { params: { token: tokenOf(body.data.attributes['log-read-url'] as string) } };
       },
     },
+    query: () => 'wait-seconds=0',
     demands: 'anybody',
     status: 200,
     trail: [],

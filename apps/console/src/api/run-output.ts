@@ -11,7 +11,8 @@ const PART_BYTES = 1024 * 1024;
 export const readLogPart = async (address: string, offset: number, signal?: AbortSignal): Promise<Uint8Array> => {
   // Only the path: the page can have another name of the server.
   const { pathname } = new URL(address);
-  const url = `${pathname}?offset=${offset}&limit=${PART_BYTES}`;
+  // A browser has few connections to a server, so that none may wait for output.
+  const url = `${pathname}?offset=${offset}&limit=${PART_BYTES}&wait-seconds=0`;
   const response = await requireAnswer(fetch(url, signal ? { signal } : {}));
   if (!response.ok) throw toApiError(await response.json().catch(() => null), response);
   return new Uint8Array(await response.arrayBuffer());

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { register } from 'prom-client';
 import { sql } from '#platform/kernel';
 import {
   expectStatus,
@@ -12,8 +13,10 @@ import {
   related,
 } from '../../../../test/support/seeds.js';
 import { runRequests, startRunSite } from '../../../../test/support/runs.js';
+import { waitUntil } from '../../../../test/support/product.js';
 import { type ApiResponse, type ApiTestClient, type TestServer } from '../../../../test/support/server.js';
 import { createEndedLogsJob, createRunLogs } from '../index.js';
+import { RunNews } from '../runs/run-news.service.js';
 
 let server: TestServer;
 let agents: ApiTestClient;
@@ -41,10 +44,10 @@ const append = (run: string, offset: number | string, output: string | Buffer, a
 const logUrl = async (path: string): Promise<string> =>
   expectStatus(await server.get(`/api/v2/${path}`), 200).body.data.attributes['log-read-url'] as string;
 
-/** Reads a log as go-tfe does: the query of the URL is replaced, and there is no token. */
-const readPart = async (url: string, offset: number, limit = 65_536): Promise<string> => {
+/** Reads what a log has: the query of the URL is replaced, and there is no token. */
+const readPart = async (url: string, offset: number, limit = 65_536, query = '&wait-seconds=0'): Promise<string> => {
   const { pathname } = new URL(url);
-  const response = await server.as(null).get(`${pathname}?limit=${limit}&offset=${offset}`);
+  const response = await server.as(null).get(`${pathname}?limit=${limit}&offset=${offset}${query}`);
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toContain('text/plain');
   return response.text;
@@ -156,6 +159,67 @@ describe('the log of a phase', () => {
     expectStatus(await server.delete(`/api/v2/workspaces/${workspace}`), 204);
     expect(await countChunks(run)).toBe(0);
     expectStatus(await server.as(null).get(new URL(url).pathname), 404);
+  });
+});
+
+describe('a read of a log without new output', () => {
+  const countReaders = async (): Promise<number> => {
+    const metric = await register.getSingleMetric('cadastre_run_log_reads_waiting')?.get();
+    return metric?.values[0]?.value ?? NaN;
+  };
+
+  /** Reads as go-tfe does. */
+  const readNext = (url: string, offset: number): Promise<string> => readPart(url, offset, 65_536, '');
+
+  it('waits for output, and for the end of the phase', async () => {
+    const run = await aRun('planning');
+    const url = await logUrl(`plans/${planOf(run)}`);
+    const announcement = jest.spyOn(server.resolve(RunNews), 'announce');
+    const first = readNext(url, 0);
+    await waitUntil(async () => (await countReaders()) === 1, 'the reads wait');
+    expectStatus(await append(run, 0, 'one\n'), 200);
+    expect(await first).toBe('\u0002one\n');
+    const next = readNext(url, 5);
+    await waitUntil(async () => (await countReaders()) === 1, 'the reads wait');
+    expectStatus(await report(run, 'planned', { 'has-changes': true }), 200);
+    expect(await next).toBe('\u0003');
+    expect(announcement.mock.calls).toEqual([[run], [run]]);
+    announcement.mockRestore();
+    expect(await readNext(url, 6)).toBe('');
+    expect(await countReaders()).toBe(0);
+  });
+
+  it('sees output that another gateway has stored', async () => {
+    const run = await aRun('planning');
+    const read = readNext(await logUrl(`plans/${planOf(run)}`), 0);
+    await waitUntil(async () => (await countReaders()) === 1, 'the reads wait');
+    const announcement = jest.spyOn(server.resolve(RunNews), 'announce').mockImplementation(() => undefined);
+    expectStatus(await append(run, 0, 'one\n'), 200);
+    expect(announcement).toHaveBeenCalledTimes(1);
+    announcement.mockRestore();
+    expect(await read).toBe('\u0002one\n');
+  });
+
+  it('ends without output if the run is deleted or the client leaves', async () => {
+    const run = await aRun('planning');
+    const url = await logUrl(`plans/${planOf(run)}`);
+    const { workspace } = expectStatus(await server.get(`/api/v2/runs/${run}`), 200).body.data.relationships;
+    const [deleted, leaving] = [readNext(url, 1), new AbortController()];
+    const left = fetch(`${server.url}${new URL(url).pathname}?offset=1`, { signal: leaving.signal });
+    await waitUntil(async () => (await countReaders()) === 2, 'the reads wait');
+    leaving.abort();
+    await left.then((response) => response.text()).catch(() => undefined);
+    await waitUntil(async () => (await countReaders()) === 1, 'the reads wait');
+    expectStatus(await server.delete(`/api/v2/workspaces/${workspace.data.id}`), 204);
+    expect(await deleted).toBe('');
+  });
+
+  it('is refused if it would wait too long', async () => {
+    const { pathname } = new URL(await logUrl(`plans/${planOf(await aRun('planning'))}`));
+    for (const seconds of ['31', '-1', 'x', '']) {
+      const { errors } = expectStatus(await server.as(null).get(`${pathname}?wait-seconds=${seconds}`), 400).body;
+      expect(errors[0].detail).toContain('wait-seconds must be a whole number from 0 to 30');
+    }
   });
 });
 
@@ -275,7 +339,7 @@ describe('the link to a log', () => {
     const eve = await makeMember(server, 'acme', 'eve', [team]);
     const document = expectStatus(await eve.get(`/api/v2/plans/${planOf(run)}`), 200).body.data;
     const { pathname } = new URL(document.attributes['log-read-url'] as string);
-    const read = () => server.as(null).get(pathname);
+    const read = () => server.as(null).get(`${pathname}?wait-seconds=0`);
     expect(expectStatus(await read(), 200).text).toBe('\u0002');
     expectStatus(await server.delete(`/api/v2/team-workspaces/${grant}`), 204);
     expectStatus(await read(), 404);

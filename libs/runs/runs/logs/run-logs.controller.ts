@@ -1,6 +1,6 @@
+import { Readable } from 'node:stream';
 import { Body, Controller, Get, Header, Param, Put, Query, Req } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import type { Readable } from 'node:stream';
 import { badRequest } from '#platform/kernel';
 import { ConfigureRoute, CurrentActor, getClientAddress, Public, type Actor } from '#api/access';
 import { limitUpload, readBytes } from '#storage/blob-store';
@@ -12,6 +12,9 @@ import { RunLogs, type AppendedLog } from './run-logs.service.js';
 /** Bytes that a client can request at once. go-tfe requests at most 64 KiB. */
 export const MAX_READ_BYTES = 1024 * 1024;
 export const DEFAULT_READ_BYTES = 64 * 1024;
+/** The CLI sends no other time, and proxies end a response that sends nothing for a while, often after 60 s. */
+export const DEFAULT_WAIT_SECONDS = 10;
+export const MAX_WAIT_SECONDS = 30;
 
 const WHOLE_NUMBER = /^\d{1,15}$/;
 
@@ -24,6 +27,8 @@ const parseNumber = (value: unknown, parameter: string, [least, most]: readonly 
 const parseOffset = (value: unknown): number => parseNumber(value, 'offset', [0, Number.MAX_SAFE_INTEGER]);
 
 type AppendQuery = { readonly offset?: unknown; readonly fence?: unknown };
+
+type ReadQuery = { readonly offset?: unknown; readonly limit?: unknown; readonly 'wait-seconds'?: unknown };
 
 type RenderedAppend = { readonly offset: number; readonly truncated: boolean };
 
@@ -58,27 +63,27 @@ export class RunLogsController {
   }
 
   /**
-   * Sends a part of a log. The signed link replaces the token. The CLI ends its output at the first failed request, so
+   * Sends a part of a log, and waits for it if nothing new is there: then the headers come at once, and the part as one piece,
+   * because go-tfe reads only one. The signed link replaces the token. The CLI ends its output at the first failed request, so
    * neither rate limits nor the protection against overload apply.
    */
   @Get('logs/:token')
   @Public()
-  @ConfigureRoute({ isUnlimited: true, isEssential: true })
+  @ConfigureRoute({ isUnlimited: true, isEssential: true, isEndless: true })
   @Header('content-type', 'text/plain; charset=utf-8')
   @Header('x-content-type-options', 'nosniff')
   @Header('cache-control', 'no-store')
-  read(
+  async read(
     @Param('token') token: string,
-    @Query('offset') offset: unknown,
-    @Query('limit') limit: unknown,
+    @Query() query: ReadQuery,
     @Req() request: FastifyRequest,
-  ): Promise<Buffer> {
+  ): Promise<Buffer | Readable> {
     const { recipient, ...target } = this.links.targetOf(token);
-    const range = {
-      offset: offset === undefined ? 0 : parseOffset(offset),
-      limit: limit === undefined ? DEFAULT_READ_BYTES : parseNumber(limit, 'limit', [1, MAX_READ_BYTES]),
-    };
-    return this.logs.read(target, recipient, getClientAddress(request), range);
+    const { range, seconds } = parseReadQuery(query);
+    const reader = { recipient, address: getClientAddress(request) };
+    const { content, awaitsOutput } = await this.logs.read(target, reader, range);
+    if (!awaitsOutput || seconds === 0) return content;
+    return sendLater(seconds, (signal) => this.logs.waitForOutput(target, reader, range, signal));
   }
 
   private async append(
@@ -94,3 +99,32 @@ export class RunLogsController {
 }
 
 const renderAppend = ({ offset, isCut }: AppendedLog): RenderedAppend => ({ offset, truncated: isCut });
+
+const parseReadQuery = ({ offset, limit, 'wait-seconds': seconds }: ReadQuery) => ({
+  range: {
+    offset: offset === undefined ? 0 : parseOffset(offset),
+    limit: limit === undefined ? DEFAULT_READ_BYTES : parseNumber(limit, 'limit', [1, MAX_READ_BYTES]),
+  },
+  seconds: seconds === undefined ? DEFAULT_WAIT_SECONDS : parseNumber(seconds, 'wait-seconds', [0, MAX_WAIT_SECONDS]),
+});
+
+/** Returns a response of one piece. The signal aborts when the time is over, or when the client has closed its connection. */
+const sendLater = (seconds: number, read: (signal: AbortSignal) => Promise<Buffer>): Readable => {
+  const closing = new AbortController();
+  const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(seconds * 1_000)]);
+  return new Readable({
+    read() {
+      read(signal).then(
+        (content) => {
+          this.push(content);
+          this.push(null);
+        },
+        (error: Error) => this.destroy(error),
+      );
+    },
+    destroy(error, done) {
+      closing.abort();
+      done(error);
+    },
+  });
+};

@@ -9,7 +9,13 @@ import {
   signedLinkParameter,
 } from '#api/json-api/description';
 import { fenceParameter, RUNS } from '../runs/runs.openapi.js';
-import { DEFAULT_READ_BYTES, MAX_READ_BYTES, RunLogsController } from './run-logs.controller.js';
+import {
+  DEFAULT_READ_BYTES,
+  DEFAULT_WAIT_SECONDS,
+  MAX_READ_BYTES,
+  MAX_WAIT_SECONDS,
+  RunLogsController,
+} from './run-logs.controller.js';
 
 const appendedLog = z.strictObject({
   offset: z.int().meta({ description: 'The offset of the next append.' }),
@@ -41,11 +47,17 @@ export const runLogsOperations = describeController(RunLogsController, RUNS, {
     operationId: 'readLog',
     summary: 'Read the log of a plan or an apply',
     description:
-      'The signed link replaces the token, and no rate limit applies. The first byte of a log is STX (0x02); when the phase has ended, the last one is ETX (0x03). The response can have fewer bytes than requested, and none after the end.',
+      'The signed link replaces the token, and no rate limit applies. The first byte of a log is STX (0x02); when the phase has ended, the last one is ETX (0x03). The response can have fewer bytes than requested, and none after the end. If the log has no new output and can grow, the server sends the headers at once, and the output as soon as there is some.',
     path: signedLinkParameter('`log-read-url` of a plan or an apply', 'a day'),
     query: {
       offset: z.int().min(0).default(0).meta({ description: 'The first byte.' }),
       limit: z.int().min(1).max(MAX_READ_BYTES).default(DEFAULT_READ_BYTES).meta({ description: 'The most bytes.' }),
+      'wait-seconds': z
+        .int()
+        .min(0)
+        .max(MAX_WAIT_SECONDS)
+        .default(DEFAULT_WAIT_SECONDS)
+        .meta({ description: 'How long to wait for output.' }),
     },
     answer: describeFile('text/plain', { description: 'Bytes of the log.' }),
     refusals: {

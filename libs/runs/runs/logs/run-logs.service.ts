@@ -1,6 +1,6 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { Envelope, type EncryptionKeys } from '#platform/encryption';
-import { conflict, notFound } from '#platform/kernel';
+import { conflict, notFound, Refusal } from '#platform/kernel';
 import { requireAddressOfLink, requirePermission, type Actor } from '#api/access';
 import { readBytes } from '#storage/blob-store';
 import type { EventStore } from '#storage/event-store';
@@ -11,11 +11,13 @@ import { createDeletedDataRefusal } from '../runs/run.js';
 import { requireFence } from '../runs/run-fence.js';
 import type { PhaseName } from '../runs/phases.js';
 import type { LinkRecipient, LogTarget } from '../runs/run-logs.links.js';
+import { RunNews } from '../runs/run-news.service.js';
 import { LogReaders } from './log-readers.service.js';
 import {
   continueLog,
   EMPTY_LOG,
   getPhaseStatus,
+  hasEnded,
   limitOutput,
   renderLog,
   replaceDelimiters,
@@ -57,8 +59,18 @@ export type AppendedLog = {
   readonly isCut: boolean;
 };
 
+/** The caller that a signed link was made for, and the address of the client that uses it. */
+type RunLogClient = { readonly recipient: LinkRecipient; readonly address: string | null };
+
+type ReadLogPart = {
+  readonly content: Buffer;
+  /** Whether the log can grow, and has no output of the range yet. */
+  readonly awaitsOutput: boolean;
+};
+
 type RunLogsOptions = {
   readonly store: EventStore;
+  readonly news: RunNews;
   readonly files: RunFiles;
   readonly encryptionKeys: EncryptionKeys;
   /** Bytes of the longest log. */
@@ -71,6 +83,7 @@ type RunLogsOptions = {
  */
 export class RunLogs {
   private readonly store: EventStore;
+  private readonly news: RunNews;
   private readonly database: Database;
   private readonly files: RunFiles;
   private readonly limit: number;
@@ -78,8 +91,9 @@ export class RunLogs {
   private readonly readers: LogReaders;
   private readonly reads = new FairQueue(READS);
 
-  constructor({ store, files, encryptionKeys, limit }: RunLogsOptions) {
+  constructor({ store, news, files, encryptionKeys, limit }: RunLogsOptions) {
     this.store = store;
+    this.news = news;
     this.database = store.database;
     this.files = files;
     this.limit = limit;
@@ -111,6 +125,7 @@ export class RunLogs {
       }));
       // The phase has ended, or the claim, since the row was read.
       if (!(await insertChunks(this.database, target, fence, chunks))) return appendOnce();
+      this.news.announce(target.run);
       return { offset: end + part.content.length, isCut: part.isCut };
     };
     return this.store.retryOnConflict(appendOnce, { races: ['log_chunks_pkey', 'log_chunks_start'] });
@@ -120,7 +135,7 @@ export class RunLogs {
    * Reads a range of a log for a signed link. Throws not-found if the run or its data was deleted, and if the caller that the link was made for
    * may not read the run any more. Recipients take turns.
    */
-  async read(target: LogTarget, recipient: LinkRecipient, address: string | null, range: LogRange): Promise<Buffer> {
+  async read(target: LogTarget, { recipient, address }: RunLogClient, range: LogRange): Promise<ReadLogPart> {
     const outputRange = toOutputRange(range);
     const rows = await this.reads.run(recipient.id, 0, () => this.readers.listChunks(target, recipient, outputRange));
     const [row] = rows;
@@ -128,12 +143,32 @@ export class RunLogs {
     requireAddressOfLink(row.allowedRanges, address);
     if (row.isDataDeleted) throw createDeletedDataRefusal();
     const status = getPhaseStatus(target.name, row);
-    if (row.end !== null) {
-      const chunks = rows.flatMap(({ start, content }) => (start !== null && content ? [{ start, content }] : []));
-      return renderLog(range, { output: this.joinChunks(target.phase, chunks, outputRange), end: row.end, status });
+    const chunks = rows.flatMap(({ start, content }) => (start !== null && content ? [{ start, content }] : []));
+    const { output, end } =
+      row.end === null
+        ? await this.readFile(target, outputRange)
+        : { output: this.joinChunks(target.phase, chunks, outputRange), end: row.end };
+    return {
+      content: renderLog(range, { output, end, status }),
+      awaitsOutput: outputRange.offset >= end && !hasEnded(status),
+    };
+  }
+
+  /** Reads a range of a log as soon as it has output or the phase has ended, or when the signal aborts. */
+  async waitForOutput(target: LogTarget, reader: RunLogClient, range: LogRange, signal: AbortSignal): Promise<Buffer> {
+    let content: Buffer = Buffer.alloc(0);
+    const readOnce = async (): Promise<true | null> => {
+      const part = await this.read(target, reader, range);
+      content = part.content;
+      return part.awaitsOutput ? null : true;
+    };
+    try {
+      await this.news.readUntilFound(target.run, signal, readOnce);
+    } catch (error) {
+      // The headers of the response are sent. The next request of the client is refused.
+      if (!(error instanceof Refusal)) throw error;
     }
-    const { output, end } = await this.readFile(target, outputRange);
-    return renderLog(range, { output, end, status });
+    return content;
   }
 
   /** Moves the logs of phases that have ended to files. `done` is called after each log. Throws the first failure after all logs. */

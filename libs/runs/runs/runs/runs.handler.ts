@@ -10,7 +10,9 @@ import { issueRunToken } from './issue-run-token.operation.js';
 import { changeRun } from './change-run.operation.js';
 import { createRun } from './create-run.operation.js';
 import { SiteRunLimit } from './run-leases.queries.js';
-import { ChangeRun, type RunOperations } from './runs.commands.js';
+import { RunNews } from './run-news.service.js';
+import { ChangeRun, type RunActionInput, type RunOperations } from './runs.commands.js';
+import type { RunRow } from './runs.queries.js';
 import { RunVariables } from './runs.variables.js';
 
 /** How long an executor can take to stop before callers can cancel the run by force. */
@@ -21,24 +23,24 @@ export class RunsHandler extends AggregateHandler<RunOperations> {
   protected readonly operations: OperationTable<RunOperations> = {
     CreateRun: (input) => createRun(this.dependencies, input),
     ConfirmRun: (input) =>
-      changeRun(this.dependencies, input, {
+      this.change(input, {
         type: 'ConfirmRun',
         data: { confirmedBy: toActingPrincipal(input.actor) },
       }),
-    DiscardRun: (input) => changeRun(this.dependencies, input, { type: 'DiscardRun', data: {} }),
+    DiscardRun: (input) => this.change(input, { type: 'DiscardRun', data: {} }),
     CancelRun: (input) => {
       const forceCancelAvailableAt = new Date(this.dependencies.clock.now().getTime() + COOL_OFF_MS).toISOString();
-      return changeRun(this.dependencies, input, { type: 'CancelRun', data: { forceCancelAvailableAt } });
+      return this.change(input, { type: 'CancelRun', data: { forceCancelAvailableAt } });
     },
     ForceCancelRun: (input) =>
-      changeRun(this.dependencies, input, {
+      this.change(input, {
         type: 'ForceCancelRun',
         data: { at: this.dependencies.clock.now().toISOString() },
       }),
-    ForceCancelAnyRun: (input) => changeRun(this.dependencies, input, { type: 'ForceCancelRun', data: { at: null } }),
-    ForceExecuteRun: (input) => changeRun(this.dependencies, input, { type: 'ForceExecuteRun', data: {} }),
+    ForceCancelAnyRun: (input) => this.change(input, { type: 'ForceCancelRun', data: { at: null } }),
+    ForceExecuteRun: (input) => this.change(input, { type: 'ForceExecuteRun', data: {} }),
     ReportProgress: ({ id, progress, actor }) =>
-      changeRun(this.dependencies, { id, comment: null, actor }, { type: 'ReportProgress', data: progress }),
+      this.change({ id, comment: null, actor }, { type: 'ReportProgress', data: progress }),
     // Without it, executors that wait for the same runs would all choose the first one, and all but one in vain.
     ClaimRun: (input) => this.claims.take(input.actor.id, () => claimRun(this.dependencies, input)),
     CommentRun: (input) => commentRun(this.dependencies, input),
@@ -66,8 +68,15 @@ export class RunsHandler extends AggregateHandler<RunOperations> {
     releases: ToolReleases,
     siteRunLimit: SiteRunLimit,
     quotas: Quotas,
+    private readonly news: RunNews,
   ) {
     super();
     this.dependencies = { store, ids, clock, variables, values, releases, siteRunLimit, quotas };
+  }
+
+  private async change(input: RunActionInput, command: Parameters<typeof changeRun>[2]): Promise<RunRow> {
+    const row = await changeRun(this.dependencies, input, command);
+    this.news.announce(input.id);
+    return row;
   }
 }
