@@ -142,13 +142,15 @@ const runExecutor = async (
   const authorities = await trustAuthorities(process.env);
   const { sandbox } = await chooseSandbox(settings);
   const workFolder = await lockWorkFolder(settings.workFolder);
+  const tools = createToolFinder({ ...settings, workFolder }, logger);
+  await tools.removeUnverified();
   const destinations = new Destinations(server, settings.permittedHosts);
   const executor = new Executor(
     {
       api: new ExecutorApi(new ServerConnection(server, logger), token),
       sandbox,
       findAddresses: (destination) => destinations.findAddresses(destination),
-      tools: createToolFinder({ ...settings, workFolder }, logger),
+      tools,
       documents: new DocumentReader(memoryBytes),
       keptStates: join(workFolder, 'kept-states'),
       authorities,

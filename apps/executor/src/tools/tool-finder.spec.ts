@@ -92,7 +92,7 @@ describe('the signature of a release', () => {
     expect(await readdir(join(folder, 'tools/verified/terraform'))).toEqual([]);
   });
 
-  it('is required also of a version that was downloaded without it', async () => {
+  it('is required also of a version that was downloaded without it, which is then removed', async () => {
     await publish('1.8.5');
     const unverified = await createFinder().find('terraform', '1.8.5');
     const finder = createFinder(mirror(), RELEASE_KEYS);
@@ -101,6 +101,11 @@ describe('the signature of a release', () => {
     const keys = { ...RELEASE_KEYS, terraform: await signRelease('terraform', '1.8.5', 'sig') };
     const verified = await createFinder(mirror(), keys).find('terraform', '1.8.5');
     expect(verified.path).not.toBe(unverified.path);
+    await createFinder().removeUnverified();
+    expect((await readdir(join(folder, 'tools'))).toSorted()).toEqual(['terraform', 'verified']);
+    await createFinder(mirror(), keys).removeUnverified();
+    expect(await readdir(join(folder, 'tools'))).toEqual(['verified']);
+    expect(await readFile(verified.path, 'utf8')).toBe(program('1.8.5'));
   });
 
   it('is by another key, or of other checksums, so the release is refused', async () => {

@@ -108,6 +108,12 @@ export class ToolFinder {
     return tools.filter((tool) => tool !== null);
   }
 
+  /** Removes what earlier releases of Cadastre have downloaded without a signature, if signatures are required. */
+  async removeUnverified(): Promise<void> {
+    if (this.options.keys === null) return;
+    for (const name of TOOL_NAMES) await rm(join(this.options.folder, name), { recursive: true, force: true });
+  }
+
   /** Resolves to the SHA-256 of the program. */
   readChecksum({ path }: IacTool): Promise<string> {
     return this.programs.readChecksum(path);
