@@ -183,7 +183,6 @@ export const OF_ORGANIZATION: PermissionMap = {
     'can-manage-public-modules',
     'can-manage-sso',
     'can-start-trial',
-    'can-update-oauth',
     'can-update-sentinel',
   ],
 };

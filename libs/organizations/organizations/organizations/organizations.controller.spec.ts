@@ -523,10 +523,16 @@ describe('the permissions in an organization’s document', () => {
     await makeOrganization(founder, 'founders');
     const allowed = await can(founder, 'founders');
     expect(allowed).toEqual(
-      expect.arrayContaining(['can-update', 'can-destroy', 'can-create-team', 'can-update-api-token']),
+      expect.arrayContaining([
+        'can-update',
+        'can-destroy',
+        'can-create-team',
+        'can-update-api-token',
+        'can-update-oauth',
+      ]),
     );
     expect(allowed).not.toContain('can-manage-subscription');
-    expect(allowed).not.toContain('can-update-oauth');
+    expect(allowed).not.toContain('can-update-sentinel');
     expect(await can(server, 'founders')).toContain('can-manage-subscription');
     const token = server.as(await makeOrganizationToken(founder, 'founders'));
     const ofToken = await can(token, 'founders');

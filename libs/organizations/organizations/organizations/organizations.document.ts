@@ -22,6 +22,7 @@ export const PERMISSION_KEYS = {
   'can-read-run-tasks': 'manage-run-tasks',
   'can-update-agent-pools': 'manage-agent-pools',
   'can-update-api-token': 'manage-organization-tokens',
+  'can-update-oauth': 'manage-vcs-connections',
   'can-update-ssh-keys': 'manage-ssh-keys',
   'can-create-provider': 'manage-providers',
   'can-manage-custom-providers': 'manage-providers',
@@ -37,7 +38,6 @@ export const UNSUPPORTED_PERMISSIONS = [
   'can-manage-public-modules',
   'can-manage-sso',
   'can-start-trial',
-  'can-update-oauth',
   'can-update-sentinel',
 ];
 
