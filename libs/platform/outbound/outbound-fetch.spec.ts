@@ -83,6 +83,13 @@ describe('a request to a server that an administrator has named', () => {
     expect(await getFailure(cutting(`http://localhost:${port}/redirect`))).toBe('redirect');
   });
 
+  it('returns a redirect, and does not follow it, if redirects are answers', async () => {
+    requests = [];
+    const returning = createOutboundFetch({ privateHosts: null, returnsRedirects: true });
+    const response = await returning(`http://localhost:${port}/redirect`);
+    expect([response.status, response.headers.get('location'), requests]).toEqual([302, '/json', ['/redirect']]);
+  });
+
   it('fails if the caller aborts it', async () => {
     const aborted = outboundFetch(`http://localhost:${port}/silent`, { signal: AbortSignal.abort() });
     expect(await getFailure(aborted)).toBe('unreachable');

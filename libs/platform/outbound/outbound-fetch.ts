@@ -25,6 +25,8 @@ export type OutboundOptions = {
    * end in time. For requests whose result is the status.
    */
   readonly cutBodies?: boolean;
+  /** Whether a redirect is an answer. Otherwise it is a failure. Nothing follows redirects. */
+  readonly returnsRedirects?: boolean;
   /** Certificates of the authorities to trust instead of those that Node trusts (PEM). */
   readonly ca?: string;
 };
@@ -106,14 +108,15 @@ const prepareRequests = async ({ privateHosts, timeoutMs, maxBytes, ca }: Connec
 };
 
 /**
- * Returns a `fetch` for servers that callers or administrators have named: with limits of time and size, without
- * redirects, and to permitted addresses only. It ignores the variables for proxies.
+ * Returns a `fetch` for servers that callers or administrators have named: with limits of time and size, and to
+ * permitted addresses only. It follows no redirects. It ignores the variables for proxies.
  */
 export const createOutboundFetch = ({
   privateHosts,
   timeoutMs = DEFAULT_TIMEOUT_MS,
   maxBytes = DEFAULT_MAX_BYTES,
   cutBodies = false,
+  returnsRedirects = false,
   ca,
 }: OutboundOptions): OutboundFetch => {
   const prepare = () => prepareRequests({ privateHosts, timeoutMs, maxBytes: cutBodies ? -1 : maxBytes, ca });
@@ -130,7 +133,7 @@ export const createOutboundFetch = ({
         method,
         headers: [...new Headers(headers)],
         body,
-        redirect: 'error',
+        redirect: returnsRedirects ? 'manual' : 'error',
         dispatcher,
         signal: signal ? AbortSignal.any([signal, limit]) : limit,
       });
