@@ -10281,6 +10281,8 @@ export interface components {
           /** @example true */
           'can-update-api-token': boolean;
           /** @example true */
+          'can-update-oauth': boolean;
+          /** @example true */
           'can-update-ssh-keys': boolean;
           /** @example true */
           'can-create-provider': boolean;
@@ -10304,8 +10306,6 @@ export interface components {
           'can-manage-sso': boolean;
           /** @example true */
           'can-start-trial': boolean;
-          /** @example true */
-          'can-update-oauth': boolean;
           /** @example true */
           'can-update-sentinel': boolean;
         };
@@ -13063,7 +13063,7 @@ export interface components {
          * @example tfe-api
          * @enum {string}
          */
-        source: 'tfe-api' | 'gitea' | 'forgejo';
+        source: 'tfe-api' | 'github' | 'gitlab' | 'gitea' | 'forgejo';
         /** @description Whether it is used for plans only. */
         speculative: boolean;
         /**

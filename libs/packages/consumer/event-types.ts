@@ -1063,7 +1063,7 @@ type EventSchemas = {
     ConfigurationVersionCreated: {
       workspace: string;
       /** @enum {string} */
-      source: 'tfe-api' | 'gitea' | 'forgejo';
+      source: 'tfe-api' | 'github' | 'gitlab' | 'gitea' | 'forgejo';
       autoQueueRuns: boolean;
       speculative: boolean;
       provisional: boolean;

@@ -78,8 +78,13 @@ describe('an OAuth client', () => {
     ['an address without HTTPS', { 'api-url': 'http://git.example.com' }, 'api-url', /begins with https/],
     ['an address with a password', { 'http-url': 'https://a:b@git.example.com' }, 'http-url', /without user, password/],
     ['a private address', { 'api-url': 'http://127.0.0.2' }, 'api-url', /has a private address/],
-    ['a host of another kind', { 'service-provider': 'github' }, 'service-provider', /GitHub cannot be connected/],
-    ['an unknown kind', { 'service-provider': 'svn' }, 'service-provider', /accepted are gitea, forgejo/],
+    [
+      'a host of another kind',
+      { 'service-provider': 'bitbucket_hosted' },
+      'service-provider',
+      /Bitbucket Cloud cannot be connected/,
+    ],
+    ['an unknown kind', { 'service-provider': 'svn' }, 'service-provider', /accepted are github, .*, gitea, forgejo/],
     ['an application of the host', { key: 'a' }, 'key', /personal access token/],
     ['a blank name', { name: ' ' }, 'name', /can't be blank/],
   ])('is refused with the attribute that is wrong, and changes nothing: %s', async (_, attributes, name, detail) => {

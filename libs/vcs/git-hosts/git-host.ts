@@ -131,6 +131,18 @@ export type GitHost = {
   writeComment(identifier: string, number: number, comment: HostComment): Promise<string>;
 };
 
+/** The methods for pull requests and webhooks. */
+export type PullRequestMethods = Pick<
+  GitHost,
+  | 'listWebhooks'
+  | 'createWebhook'
+  | 'deleteWebhook'
+  | 'listPullRequests'
+  | 'listPullRequestFiles'
+  | 'setStatus'
+  | 'writeComment'
+>;
+
 export const MAX_FOLDERS = 5_000;
 export const MAX_TAGS = 200;
 export const MAX_PULL_REQUESTS = 200;

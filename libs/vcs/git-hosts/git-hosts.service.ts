@@ -1,6 +1,10 @@
 import { createOutboundFetch, PrivateHosts } from '#platform/outbound';
 import { giteaDeliveries } from './gitea-deliveries.http.js';
 import { createGiteaHost } from './gitea.host.js';
+import { githubDeliveries } from './github-deliveries.http.js';
+import { createGithubHost } from './github.host.js';
+import { gitlabDeliveries } from './gitlab-deliveries.http.js';
+import { createGitlabHost } from './gitlab.host.js';
 import type { DeliveryFormat, GitHost } from './git-host.js';
 import type { HostFetches } from './host-requests.http.js';
 import type { ConnectedProvider } from './service-providers.js';
@@ -26,10 +30,10 @@ export class GitHosts {
   private readonly fetches: HostFetches;
 
   constructor(outboundPrivateHosts: readonly string[]) {
-    const privateHosts = new PrivateHosts(outboundPrivateHosts);
+    const shared = { privateHosts: new PrivateHosts(outboundPrivateHosts), returnsRedirects: true };
     this.fetches = {
-      documents: createOutboundFetch({ privateHosts, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }),
-      files: createOutboundFetch({ privateHosts, timeoutMs: FILE_TIMEOUT_MS, maxBytes: MAX_FILE_BYTES }),
+      documents: createOutboundFetch({ ...shared, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }),
+      files: createOutboundFetch({ ...shared, timeoutMs: FILE_TIMEOUT_MS, maxBytes: MAX_FILE_BYTES }),
     };
   }
 
@@ -39,12 +43,22 @@ export class GitHosts {
 }
 
 const CREATE: Readonly<Record<ConnectedProvider, typeof createGiteaHost>> = {
+  github: createGithubHost,
+  github_enterprise: createGithubHost,
+  gitlab_hosted: createGitlabHost,
+  gitlab_community_edition: createGitlabHost,
+  gitlab_enterprise_edition: createGitlabHost,
   gitea: createGiteaHost,
   forgejo: createGiteaHost,
 };
 
 /** What the kinds of hosts send to webhooks. */
 export const DELIVERIES: Readonly<Record<ConnectedProvider, DeliveryFormat>> = {
+  github: githubDeliveries,
+  github_enterprise: githubDeliveries,
+  gitlab_hosted: gitlabDeliveries,
+  gitlab_community_edition: gitlabDeliveries,
+  gitlab_enterprise_edition: gitlabDeliveries,
   gitea: giteaDeliveries,
   forgejo: giteaDeliveries,
 };

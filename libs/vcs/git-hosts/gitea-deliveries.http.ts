@@ -1,32 +1,14 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import type { DeliveryFormat } from './git-host.js';
+import { areEqual, getText, parseId, parseJson } from './delivery-fields.http.js';
 import { hostText } from './host-texts.js';
 
 const delivery = z.object({ repository: z.object({ full_name: hostText(500) }) });
 
-const getText = (value: string | string[] | undefined): string => (typeof value === 'string' ? value : '');
-
-/** Returns whether both texts are equal, after a time that depends only on their length. */
-const areEqual = (one: string, other: string): boolean => {
-  const [left, right] = [Buffer.from(one), Buffer.from(other)];
-  return left.length === right.length && timingSafeEqual(left, right);
-};
-
-const parseJson = (body: Buffer): unknown => {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return null;
-  }
-};
-
 /** Forgejo also sends the header fields of Gitea. */
 export const giteaDeliveries: DeliveryFormat = {
-  getId: (headers) => {
-    const id = getText(headers['x-gitea-delivery']);
-    return /^[\w-]{1,100}$/.test(id) ? id : null;
-  },
+  getId: (headers) => parseId(headers['x-gitea-delivery']),
   isSigned: (headers, body, secret) =>
     areEqual(getText(headers['x-gitea-signature']), createHmac('sha256', secret).update(body).digest('hex')),
   parse: (headers, body) => {

@@ -80,20 +80,24 @@ const comment = z.object({ id: z.int(), body: z.string() });
 
 const MAX_COMMENT_PAGES = 20;
 
+/** The parameter with the size of a page. GitHub has the same comments otherwise. */
+type PageSizeName = 'limit' | 'per_page';
+
 /** Returns the id of the first comment with the marker. */
 const findComment = async (
   requests: HostRequests,
   path: string,
   number: number,
   marker: string,
+  sizeName: PageSizeName,
 ): Promise<string | null> => {
   const own = (await requests.read('/user', z.object({ login: hostText(255) }))).login;
   const comments = z.array(comment.extend({ user: z.object({ login: hostText(255) }).nullish() }));
   for (let page = 1; page <= MAX_COMMENT_PAGES; page += 1) {
-    const address = `${path}/issues/${number}/comments?page=${page}&limit=${PAGE_SIZE}`;
+    const address = `${path}/issues/${number}/comments?page=${page}&${sizeName}=${PAGE_SIZE}`;
     const { body, headers } = await requests.readWithHeaders(address, comments);
-    const found = body.find((row) => row.user?.login === own && row.body.includes(marker));
-    if (found) return String(found.id);
+    const match = body.find((row) => row.user?.login === own && row.body.includes(marker));
+    if (match) return String(match.id);
     // The host returns all comments at once if it ignores the page.
     if (body.length < PAGE_SIZE || body.length >= (parseTotal(headers) ?? Infinity)) break;
   }
@@ -105,13 +109,14 @@ export const writeComment = async (
   path: string,
   number: number,
   { id, marker, text: body }: HostComment,
+  sizeName: PageSizeName = 'limit',
 ): Promise<string> => {
-  const replace = async (known: string): Promise<string> =>
-    String((await requests.write('PATCH', `${path}/issues/comments/${known}`, { body }, comment)).id);
-  const known = id ?? (await findComment(requests, path, number, marker));
-  if (known !== null) {
+  const replace = async (presentId: string): Promise<string> =>
+    String((await requests.write('PATCH', `${path}/issues/comments/${presentId}`, { body }, comment)).id);
+  const presentId = id ?? (await findComment(requests, path, number, marker, sizeName));
+  if (presentId !== null) {
     try {
-      return await replace(known);
+      return await replace(presentId);
     } catch (error) {
       // Somebody has deleted the comment.
       if (!(error instanceof GitHostError && error.failure === 'not-found')) throw error;

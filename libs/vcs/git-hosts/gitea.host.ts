@@ -1,11 +1,17 @@
 import { z } from 'zod';
-import { GitHostError, MAX_FOLDERS, MAX_TAGS, type GitHost, type HostCommit, type HostRepository } from './git-host.js';
+import {
+  MAX_FOLDERS,
+  MAX_TAGS,
+  type GitHost,
+  type HostCommit,
+  type HostRepository,
+  type PullRequestMethods,
+} from './git-host.js';
 import { listPullRequestFiles, listPullRequests, writeComment } from './gitea-pull-requests.http.js';
 import { createWebhook, listWebhooks } from './gitea-webhooks.http.js';
 import { HostRequests, type HostFetches } from './host-requests.http.js';
-import { hostText, parseTotal, refName, sha, shorten, webAddress } from './host-texts.js';
-
-const path = hostText(4_096);
+import { isBranchName, nullIfUnknown, requirePath, toRepositoryPath } from './host-answers.js';
+import { hostText, parseTotal, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
 
 const user = z.object({ login: hostText(255) });
 const repository = z.object({ full_name: hostText(500), default_branch: hostText(1_000), html_url: webAddress });
@@ -31,13 +37,9 @@ const tree = z.object({
   truncated: z.boolean(),
 });
 
-const MAX_MESSAGE_CHARACTERS = 5_000;
-
 /** Gitea cuts larger pages of a tree to its own limit, which is 1,000 by default. */
 const TREE_PAGE_SIZE = 1_000;
 const MAX_TREE_PAGES = 20;
-
-const IDENTIFIER = /^([\w.-]{1,200})\/([\w.-]{1,200})$/;
 
 const toRepository = (row: z.infer<typeof repository>): HostRepository => ({
   identifier: row.full_name,
@@ -45,22 +47,7 @@ const toRepository = (row: z.infer<typeof repository>): HostRepository => ({
   httpUrl: row.html_url,
 });
 
-/** Returns the path of the repository in the API; null if no repository can have the identifier. */
-const toRepositoryPath = (identifier: string): string | null => {
-  const [, owner, name] = IDENTIFIER.exec(identifier) ?? [];
-  // The two names of folders would leave the path of repositories.
-  return owner === undefined || name === undefined || [owner, name].some((part) => /^\.\.?$/.test(part))
-    ? null
-    : `/repos/${owner}/${name}`;
-};
-
-/** Returns the path of a repository that a workspace follows. Throws `not-found` if no repository can have the identifier. */
-const requireRepositoryPath = (identifier: string): string => {
-  const path = toRepositoryPath(identifier);
-  if (path === null)
-    throw new GitHostError('not-found', `No repository can have the identifier ${JSON.stringify(identifier)}`);
-  return path;
-};
+const require = (identifier: string): string => requirePath(toRepositoryPath(identifier), identifier);
 
 /** Returns a Gitea or Forgejo: both have the same API. */
 export const createGiteaHost = (
@@ -88,33 +75,34 @@ export const createGiteaHost = (
       const head = await findHead(requests, path, name);
       return head === null ? null : readFolders(requests, `${path}/git/trees/${head}`);
     },
-    findHead: (identifier, name) => findHead(requests, requireRepositoryPath(identifier), name),
-    listTags: (identifier) => readTags(requests, requireRepositoryPath(identifier)),
-    getCommit: (identifier, id) =>
-      readCommit(requests, `${requireRepositoryPath(identifier)}/git/commits/${encodeURIComponent(id)}`),
+    findHead: (identifier, name) => findHead(requests, require(identifier), name),
+    listTags: (identifier) => readTags(requests, require(identifier)),
+    getCommit: (identifier, id) => readCommit(requests, `${require(identifier)}/git/commits/${encodeURIComponent(id)}`),
     listChangedFiles: (identifier, before, after) =>
-      readChangedFiles(requests, `${requireRepositoryPath(identifier)}/compare`, before, after),
+      readChangedFiles(requests, `${require(identifier)}/compare`, before, after),
     downloadArchive: (identifier, id) =>
-      requests.download(`${requireRepositoryPath(identifier)}/archive/${encodeURIComponent(id)}.tar.gz`),
-    listWebhooks: (identifier) => listWebhooks(requests, requireRepositoryPath(identifier)),
-    createWebhook: (identifier, webhook) => createWebhook(requests, requireRepositoryPath(identifier), webhook),
-    deleteWebhook: (identifier, id) =>
-      requests.delete(`${requireRepositoryPath(identifier)}/hooks/${encodeURIComponent(id)}`),
-    listPullRequests: (identifier) => listPullRequests(requests, requireRepositoryPath(identifier)),
-    listPullRequestFiles: (identifier, number) =>
-      listPullRequestFiles(requests, requireRepositoryPath(identifier), number),
-    setStatus: async (identifier, id, { url: target_url, ...status }) => {
-      const path = `${requireRepositoryPath(identifier)}/statuses/${encodeURIComponent(id)}`;
-      await requests.write('POST', path, { ...status, target_url }, z.unknown());
-    },
-    writeComment: (identifier, number, comment) =>
-      writeComment(requests, requireRepositoryPath(identifier), number, comment),
+      requests.download(`${require(identifier)}/archive/${encodeURIComponent(id)}.tar.gz`),
+    ...openPullRequests(requests),
   };
 };
 
+/** Returns the methods for pull requests and webhooks. */
+const openPullRequests = (requests: HostRequests): PullRequestMethods => ({
+  listWebhooks: (identifier) => listWebhooks(requests, require(identifier)),
+  createWebhook: (identifier, webhook) => createWebhook(requests, require(identifier), webhook),
+  deleteWebhook: (identifier, id) => requests.delete(`${require(identifier)}/hooks/${encodeURIComponent(id)}`),
+  listPullRequests: (identifier) => listPullRequests(requests, require(identifier)),
+  listPullRequestFiles: (identifier, number) => listPullRequestFiles(requests, require(identifier), number),
+  setStatus: async (identifier, id, { url: target_url, ...status }) => {
+    const path = `${require(identifier)}/statuses/${encodeURIComponent(id)}`;
+    await requests.write('POST', path, { ...status, target_url }, z.unknown());
+  },
+  writeComment: (identifier, number, comment) => writeComment(requests, require(identifier), number, comment),
+});
+
 /** Returns null for names that no branch can have and that would be another path. */
 const findHead = async (requests: HostRequests, path: string, name: string): Promise<string | null> => {
-  if (name === '.' || name === '..' || !name.isWellFormed()) return null;
+  if (!isBranchName(name)) return null;
   return (await requests.readOrNull(`${path}/branches/${encodeURIComponent(name)}`, branch))?.commit.id ?? null;
 };
 
@@ -131,7 +119,7 @@ const readFolders = async (requests: HostRequests, path: string): Promise<readon
 const readCommit = async (requests: HostRequests, path: string): Promise<HostCommit> => {
   const row = await requests.read(`${path}?stat=false&verification=false&files=false`, commit);
   return {
-    message: shorten(row.commit.message, MAX_MESSAGE_CHARACTERS),
+    message: shortenMessage(row.commit.message),
     url: row.html_url,
     cloneUrl: row.html_url.replace(/\/commit\/[^/]*$/, '.git'),
   };
@@ -161,17 +149,14 @@ const readChangedFiles = async (
   before: string,
   after: string,
 ): Promise<readonly string[] | null> => {
-  const compare = (from: string, to: string) => requests.read(`${path}/${from}...${to}?verification=false`, comparison);
-  try {
-    const { total_commits: total, commits } = await compare(before, after);
-    const files = (commits ?? []).map((one) => one.files ?? null);
-    if (files.length === 0 || files.length < total || files.includes(null)) return null;
-    // A forced push drops commits. The host does not list the files that the branch loses with them.
-    const dropped = await compare(after, before);
-    if (dropped.total_commits !== 0 || (dropped.commits ?? []).length > 0) return null;
-    return [...new Set(files.flatMap((one) => (one ?? []).map(({ filename }) => filename)))];
-  } catch (error) {
-    if (error instanceof GitHostError && ['not-found', 'unexpected'].includes(error.failure)) return null;
-    throw error;
-  }
+  const compare = (from: string, to: string) =>
+    nullIfUnknown(requests.read(`${path}/${from}...${to}?verification=false`, comparison));
+  const forward = await compare(before, after);
+  if (forward === null) return null;
+  const files = (forward.commits ?? []).map((one) => one.files ?? null);
+  if (files.length === 0 || files.length < forward.total_commits || files.includes(null)) return null;
+  // A forced push drops commits. The host does not list the files that the branch loses with them.
+  const dropped = await compare(after, before);
+  if (dropped === null || dropped.total_commits !== 0 || (dropped.commits ?? []).length > 0) return null;
+  return [...new Set(files.flatMap((one) => (one ?? []).map(({ filename }) => filename)))];
 };

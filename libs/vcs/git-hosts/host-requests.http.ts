@@ -5,6 +5,13 @@ import { GitHostError } from './git-host.js';
 /** Requests with the limits of documents, and with those of files. */
 export type HostFetches = { readonly documents: OutboundFetch; readonly files: OutboundFetch };
 
+type RequestOptions = {
+  readonly method?: string;
+  readonly body?: object;
+  /** Whether a redirect may lead to another server. */
+  readonly leavesHost?: boolean;
+};
+
 /** Sends requests to the API of one Git host with one token. */
 export class HostRequests {
   private readonly host: string;
@@ -51,8 +58,8 @@ export class HostRequests {
 
   /** Like `read`, for a request with a body. */
   async write<S extends z.ZodType>(
-    method: 'POST' | 'PATCH',
-    path: string,
+    method: 'POST' | 'PATCH' | 'PUT',
+    path: string | URL,
     body: object,
     schema: S,
   ): Promise<z.infer<S>> {
@@ -68,37 +75,62 @@ export class HostRequests {
     }
   }
 
-  /** Returns the bytes of a file, which may be larger than other answers. */
-  async download(path: string): Promise<Buffer> {
-    return Buffer.from(await (await this.send(path, {}, this.fetches.files)).arrayBuffer());
+  /** Like `read`, for documents that may be as large as files. */
+  async readLarge<S extends z.ZodType>(path: string, schema: S): Promise<z.infer<S>> {
+    return this.parse(await this.send(path, {}, this.fetches.files), schema);
   }
 
+  /** Returns the bytes of a file, which may be larger than other answers. Hosts can have files on another server. */
+  async download(path: string): Promise<Buffer> {
+    return Buffer.from(await (await this.send(path, { leavesHost: true }, this.fetches.files)).arrayBuffer());
+  }
+
+  /** `path` is below the address of the API, or an address of the same server. */
   private async send(
-    path: string,
-    { method = 'GET', body }: { readonly method?: string; readonly body?: object } = {},
+    path: string | URL,
+    { method = 'GET', body, leavesHost = false }: RequestOptions = {},
     fetch = this.fetches.documents,
   ): Promise<Response> {
+    let url = path instanceof URL ? path : new URL(`${this.apiUrl}${path}`);
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+      const response = await this.sendTo(url, method, body, fetch);
+      const next = findRedirect(response, url);
+      if (next === null) {
+        if (response.ok) return response;
+        throw this.toStatusError(response);
+      }
+      // A request that changes something is sent to the address that was meant.
+      if (method !== 'GET' || (next.origin !== url.origin && !(leavesHost && isAsSecure(next, url)))) break;
+      url = next;
+    }
+    throw new GitHostError('unexpected', `${this.host} redirected the request, which is not permitted here`);
+  }
+
+  /** Sends one request. Other servers do not get the token. */
+  private async sendTo(url: URL, method: string, body: object | undefined, fetch: OutboundFetch): Promise<Response> {
     // An error of `fetch` about such a header would contain its value.
     if (!Object.values(this.headers).every((value) => /^[\x20-\x7e]*$/.test(value)))
       throw new GitHostError('unauthorized', `The token for ${this.host} has characters that no token can have`);
-    const response = await fetch(`${this.apiUrl}${path}`, {
-      method,
-      headers: {
-        accept: 'application/json',
-        ...(body && { 'content-type': 'application/json' }),
-        ...this.headers,
-      },
-      body: body ? JSON.stringify(body) : null,
-      signal: this.deadline,
-    }).catch((error: unknown) => {
+    const headers = {
+      accept: 'application/json',
+      'user-agent': 'Cadastre',
+      ...(body && { 'content-type': 'application/json' }),
+      ...(url.origin === new URL(this.apiUrl).origin && this.headers),
+    };
+    try {
+      return await fetch(url.href, {
+        method,
+        headers,
+        body: body ? JSON.stringify(body) : null,
+        signal: this.deadline,
+      });
+    } catch (error) {
       throw toHostError(error);
-    });
-    if (!response.ok) throw this.toStatusError(response);
-    return response;
+    }
   }
 
   private toStatusError({ status, headers }: Response): GitHostError {
-    const retryAfter = parseRetryAfter(headers);
+    const retryAfter = parseRetryAfter(headers) ?? parseLimitEnd(headers);
     if (status === 429 || (status === 403 && retryAfter !== null)) {
       return new GitHostError('rate-limited', `${this.host} limits the requests of this token`, retryAfter);
     }
@@ -111,12 +143,32 @@ export class HostRequests {
   }
 }
 
+/** A repository that was renamed, or whose owner was, needs one. */
+const MAX_REDIRECTS = 3;
+
+/** Returns the address that the host has sent instead of an answer; null if the response is the answer. */
+const findRedirect = ({ status, headers }: Response, url: URL): URL | null => {
+  const location = [301, 302, 303, 307, 308].includes(status) ? headers.get('location') : null;
+  return location === null ? null : URL.parse(location, url.href);
+};
+
+/** Whether a file may come from the address. Its name can contain a token of the host for this file. */
+const isAsSecure = (next: URL, url: URL): boolean => next.protocol === 'https:' || next.protocol === url.protocol;
+
 /** The longest pause, if the host names a time that is later. */
 const LONGEST_PAUSE_S = 3_600;
 
 const parseRetryAfter = (headers: Headers): number | null => {
   const text = headers.get('retry-after') ?? '';
   return /^\d{1,9}$/.test(text) ? Math.min(Number(text), LONGEST_PAUSE_S) : null;
+};
+
+/** Returns the seconds until an exhausted limit is full again, by the clock of the host. */
+const parseLimitEnd = (headers: Headers): number | null => {
+  if (headers.get('x-ratelimit-remaining') !== '0') return null;
+  const end = Number(headers.get('x-ratelimit-reset'));
+  const now = Date.parse(headers.get('date') ?? '') / 1_000;
+  return Number.isFinite(end - now) ? Math.min(Math.max(Math.ceil(end - now), 1), LONGEST_PAUSE_S) : LONGEST_PAUSE_S;
 };
 
 const toHostError = (error: unknown): unknown =>

@@ -18,7 +18,15 @@ export const SERVICE_PROVIDERS = {
 export type ServiceProvider = keyof typeof SERVICE_PROVIDERS;
 
 /** The kinds of hosts that can be connected. */
-export const CONNECTED_PROVIDERS = ['gitea', 'forgejo'] as const satisfies readonly ServiceProvider[];
+export const CONNECTED_PROVIDERS = [
+  'github',
+  'github_enterprise',
+  'gitlab_hosted',
+  'gitlab_community_edition',
+  'gitlab_enterprise_edition',
+  'gitea',
+  'forgejo',
+] as const satisfies readonly ServiceProvider[];
 export type ConnectedProvider = (typeof CONNECTED_PROVIDERS)[number];
 
 export const isConnectedProvider = (provider: ServiceProvider): provider is ConnectedProvider =>

@@ -17,10 +17,15 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-const createCommits = async (workspace: string, oauthToken: string, shas: readonly string[]): Promise<void> => {
+const createCommits = async (
+  workspace: string,
+  oauthToken: string,
+  shas: readonly string[],
+  serviceProvider = 'gitea',
+): Promise<void> => {
   for (const commitSha of shas) {
     await versions.create(workspace, {
-      serviceProvider: 'gitea',
+      serviceProvider,
       apiUrl: 'https://git.example.com/api/v1',
       startsRun: false,
       ingress: {
@@ -60,4 +65,17 @@ it('lists commits in turn by connection, without paused ones and without connect
   const narrow = resource('oauth-clients', { 'organization-scoped': false });
   expectStatus(await server.patch(`/api/v2/oauth-clients/${idle.client}`, narrow), 200);
   expect(await listUnfetched(9, [busy.token])).toEqual([[null, 'd']]);
+});
+
+it.each([
+  ['github', 'github'],
+  ['github_enterprise', 'github'],
+  ['gitlab_community_edition', 'gitlab'],
+  ['forgejo', 'forgejo'],
+])('names the kind of the Git host %s as the source: %s', async (provider, source) => {
+  const workspace = await makeWorkspace(server, 'acme', `of-${provider.replaceAll('_', '-')}`);
+  await createCommits(workspace, 'ot-1', ['a'], provider);
+  const path = `/api/v2/workspaces/${workspace}/configuration-versions`;
+  const [version] = expectStatus(await server.get(path), 200).body.data;
+  expect(version.attributes.source).toBe(source);
 });

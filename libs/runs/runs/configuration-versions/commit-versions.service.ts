@@ -28,6 +28,10 @@ const ID_CHARACTERS = 16;
 const toCommitVersionId = (workspace: string, sha: string): string =>
   `cv-${createHash('sha256').update(`${workspace} ${sha}`).digest('hex').slice(0, ID_CHARACTERS)}`;
 
+/** Returns the kind of a Git host without its edition: `github` for `github_enterprise`. */
+const toSource = (serviceProvider: string): ConfigurationSource =>
+  serviceProvider.replace(/_.*$/, '') as ConfigurationSource;
+
 /** Configuration versions that are made of commits. */
 export class CommitVersions {
   constructor(
@@ -50,7 +54,7 @@ export class CommitVersions {
         type: 'CreateConfigurationVersion',
         data: {
           workspace,
-          source: serviceProvider as ConfigurationSource,
+          source: toSource(serviceProvider),
           autoQueueRuns: startsRun,
           speculative: false,
           provisional: false,

@@ -25,7 +25,7 @@ export const CONFIGURATION_STATUSES = [
 export type ConfigurationStatus = (typeof CONFIGURATION_STATUSES)[number];
 
 /** Where configuration versions come from: an upload, or a kind of Git host. */
-export const CONFIGURATION_SOURCES = ['tfe-api', 'gitea', 'forgejo'] as const;
+export const CONFIGURATION_SOURCES = ['tfe-api', 'github', 'gitlab', 'gitea', 'forgejo'] as const;
 export type ConfigurationSource = (typeof CONFIGURATION_SOURCES)[number];
 
 const ingress = z.strictObject({

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { MAX_PULL_REQUESTS, type HostPullRequest, type HostWebhook } from './git-host.js';
+import { nullIfUnknown } from './host-answers.js';
+import type { HostRequests } from './host-requests.http.js';
+import { hostText, path as filePath, refName, sha, shorten, webAddress } from './host-texts.js';
+
+const PAGE_SIZE = 100;
+const MAX_TITLE_CHARACTERS = 500;
+/** The host lists no more files of a pull request. */
+const MAX_FILES = 3_000;
+const MAX_WEBHOOK_PAGES = 10;
+
+const side = z.object({ ref: refName, sha, repo: z.object({ id: z.int() }).nullish() });
+
+/** Pull requests that do not fit are null, and left out. */
+const pullRequests = z.array(
+  z
+    .object({
+      number: z.int().positive(),
+      title: z.string(),
+      html_url: webAddress,
+      user: z.object({ login: hostText(255) }).nullish(),
+      head: side,
+      base: side,
+    })
+    .nullable()
+    .catch(null),
+);
+
+type ListedPull = NonNullable<z.infer<typeof pullRequests>[number]>;
+
+const toPullRequest = ({ number, title, html_url, user, head, base }: ListedPull): HostPullRequest => ({
+  number,
+  title: shorten(title, MAX_TITLE_CHARACTERS),
+  url: html_url,
+  sha: head.sha,
+  branch: head.ref,
+  baseBranch: base.ref,
+  isFork: !head.repo || head.repo.id !== base.repo?.id,
+  author: user?.login ?? null,
+});
+
+export const listGithubPullRequests = async (
+  requests: HostRequests,
+  path: string,
+): Promise<readonly HostPullRequest[]> => {
+  const listed: HostPullRequest[] = [];
+  for (let page = 1; (page - 1) * PAGE_SIZE < MAX_PULL_REQUESTS; page += 1) {
+    const query = `state=open&sort=updated&direction=desc&per_page=${PAGE_SIZE}&page=${page}`;
+    const rows = await requests.readLarge(`${path}/pulls?${query}`, pullRequests);
+    listed.push(...rows.flatMap((row) => (row === null ? [] : [toPullRequest(row)])));
+    if (rows.length < PAGE_SIZE) break;
+  }
+  return listed;
+};
+
+const files = z.array(z.object({ filename: filePath, previous_filename: filePath.exactOptional() }));
+
+export const listGithubPullRequestFiles = async (
+  requests: HostRequests,
+  path: string,
+  number: number,
+): Promise<readonly string[] | null> => {
+  const paths = new Set<string>();
+  for (let page = 1; page * PAGE_SIZE <= MAX_FILES; page += 1) {
+    const address = `${path}/pulls/${number}/files?per_page=${PAGE_SIZE}&page=${page}`;
+    const rows = await nullIfUnknown(requests.readLarge(address, files));
+    if (rows === null) return null;
+    for (const { filename, previous_filename: previous } of rows) paths.add(filename).add(previous ?? filename);
+    if (rows.length < PAGE_SIZE) return [...paths];
+  }
+  return null;
+};
+
+const EVENTS = ['push', 'pull_request'];
+
+const webhook = z.object({
+  id: z.int(),
+  active: z.boolean(),
+  events: z.array(hostText(255)),
+  config: z.object({ url: z.string().max(5_000).nullish(), content_type: z.string().max(255).nullish() }),
+});
+
+export const listGithubWebhooks = async (requests: HostRequests, path: string): Promise<readonly HostWebhook[]> => {
+  const listed: HostWebhook[] = [];
+  for (let page = 1; page <= MAX_WEBHOOK_PAGES; page += 1) {
+    const rows = await requests.read(`${path}/hooks?per_page=${PAGE_SIZE}&page=${page}`, z.array(webhook));
+    listed.push(
+      ...rows.map(({ id, active, events, config }) => ({
+        id: String(id),
+        url: config.url ?? '',
+        isComplete: active && config.content_type === 'json' && EVENTS.every((event) => events.includes(event)),
+      })),
+    );
+    if (rows.length < PAGE_SIZE) break;
+  }
+  return listed;
+};
+
+export const createGithubWebhook = async (
+  requests: HostRequests,
+  path: string,
+  { url, secret }: { readonly url: string; readonly secret: string },
+): Promise<string> => {
+  const config = { url, secret, content_type: 'json', insecure_ssl: '0' };
+  const body = { name: 'web', active: true, events: EVENTS, config };
+  return String((await requests.write('POST', `${path}/hooks`, body, webhook)).id);
+};

@@ -1,0 +1,218 @@
+import { z } from 'zod';
+import {
+  GitHostError,
+  MAX_FOLDERS,
+  MAX_TAGS,
+  type GitHost,
+  type HostCommit,
+  type HostRepository,
+  type PullRequestMethods,
+} from './git-host.js';
+import { writeComment } from './gitea-pull-requests.http.js';
+import {
+  createGithubWebhook,
+  listGithubPullRequestFiles,
+  listGithubPullRequests,
+  listGithubWebhooks,
+} from './github-pull-requests.http.js';
+import { isBranchName, nullIfUnknown, requirePath, toRepositoryPath } from './host-answers.js';
+import { HostRequests, type HostFetches } from './host-requests.http.js';
+import { hostText, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
+
+const user = z.object({ login: hostText(255) });
+const repository = z.object({ full_name: hostText(500), default_branch: hostText(1_000), html_url: webAddress });
+const repositories = z.array(repository);
+const branch = z.object({ commit: z.object({ sha }) });
+const commit = z.object({ html_url: webAddress, message: z.string() });
+const comparison = z.object({
+  status: z.enum(['ahead', 'behind', 'diverged', 'identical']),
+  files: z.array(z.object({ filename: path, previous_filename: path.exactOptional() })).exactOptional(),
+});
+const tree = z.object({ tree: z.array(z.object({ path: path.nullable().catch(null), type: z.string() })) });
+
+/** A tag names a commit, or an object that names one. Tags that do not fit are null, and left out. */
+const tag = z
+  .object({ name: refName, target: z.object({ oid: sha, target: z.object({ oid: sha }).nullish() }) })
+  .nullable()
+  .catch(null);
+const tagsAnswer = z.object({
+  data: z
+    .object({
+      repository: z
+        .object({
+          refs: z
+            .object({
+              nodes: z.array(tag),
+              pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().max(1_000).nullable() }),
+            })
+            .nullable(),
+        })
+        .nullable(),
+    })
+    .nullish(),
+  errors: z.array(z.object({ type: z.string().nullish() })).nullish(),
+});
+
+/** The REST API sorts tags by their names, and a repository can have more tags than anybody reads. */
+const TAGS_QUERY = `query ($owner: String!, $name: String!, $count: Int!, $after: String) {
+  repository(owner: $owner, name: $name) {
+    refs(refPrefix: "refs/tags/", first: $count, after: $after, orderBy: { field: TAG_COMMIT_DATE, direction: DESC }) {
+      nodes { name target { oid ... on Tag { target { oid } } } }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}`;
+
+const PAGE_SIZE = 100;
+/** Pages of repositories that a search reads, because the search of the host finds all public repositories. */
+const MAX_SEARCHED_PAGES = 10;
+const MAX_STATUS_CHARACTERS = 140;
+/** The host lists no more files of a comparison. */
+const MAX_COMPARED_FILES = 300;
+
+const toRepository = (row: z.infer<typeof repository>): HostRepository => ({
+  identifier: row.full_name,
+  defaultBranch: row.default_branch,
+  httpUrl: row.html_url,
+});
+
+/** Returns the number of the last page of a list; null if the answer is the last page. */
+const parseLastPage = (headers: Headers): number | null => {
+  const [, number] = /[?&]page=(\d{1,9})[^>]*>;\s*rel="last"/.exec(headers.get('link') ?? '') ?? [];
+  return number === undefined ? null : Number(number);
+};
+
+const require = (identifier: string): string => requirePath(toRepositoryPath(identifier), identifier);
+
+/** Returns a GitHub or a GitHub Enterprise Server: both have the same API. */
+export const createGithubHost = (
+  fetches: HostFetches,
+  apiUrl: string,
+  token: string,
+  deadline: AbortSignal | null = null,
+): GitHost => {
+  const headers = {
+    authorization: `Bearer ${token}`,
+    accept: 'application/vnd.github+json',
+    'x-github-api-version': '2022-11-28',
+  };
+  const requests = new HostRequests(fetches, apiUrl, headers, deadline);
+  return {
+    getUser: async () => ({ name: (await requests.read('/user', user)).login }),
+    listRepositories: ({ search = '', number, size }) =>
+      search === '' ? listRepositories(requests, number, size) : searchRepositories(requests, search, number, size),
+    findRepository: async (identifier) => {
+      const path = toRepositoryPath(identifier);
+      const row = path === null ? null : await requests.readOrNull(path, repository);
+      return row && toRepository(row);
+    },
+    listFolders: async (identifier, name) => {
+      const path = toRepositoryPath(identifier);
+      const head = path === null ? null : await findHead(requests, path, name);
+      return head === null ? null : readFolders(requests, `${path}/git/trees/${head}`);
+    },
+    findHead: (identifier, name) => findHead(requests, require(identifier), name),
+    listTags: (identifier) => readTags(requests, apiUrl, require(identifier)),
+    getCommit: (identifier, id) => readCommit(requests, `${require(identifier)}/git/commits/${encodeURIComponent(id)}`),
+    listChangedFiles: (identifier, before, after) =>
+      readChangedFiles(requests, `${require(identifier)}/compare/${before}...${after}`),
+    downloadArchive: (identifier, id) => requests.download(`${require(identifier)}/tarball/${encodeURIComponent(id)}`),
+    ...openPullRequests(requests),
+  };
+};
+
+/** Returns the methods for pull requests and webhooks. */
+const openPullRequests = (requests: HostRequests): PullRequestMethods => ({
+  listWebhooks: (identifier) => listGithubWebhooks(requests, require(identifier)),
+  createWebhook: (identifier, webhook) => createGithubWebhook(requests, require(identifier), webhook),
+  deleteWebhook: (identifier, id) => requests.delete(`${require(identifier)}/hooks/${encodeURIComponent(id)}`),
+  listPullRequests: (identifier) => listGithubPullRequests(requests, require(identifier)),
+  listPullRequestFiles: (identifier, number) => listGithubPullRequestFiles(requests, require(identifier), number),
+  setStatus: async (identifier, id, { url: target_url, description, ...status }) => {
+    const path = `${require(identifier)}/statuses/${encodeURIComponent(id)}`;
+    const body = { ...status, description: description.slice(0, MAX_STATUS_CHARACTERS), target_url };
+    await requests.write('POST', path, body, z.unknown());
+  },
+  writeComment: (identifier, number, comment) =>
+    writeComment(requests, require(identifier), number, comment, 'per_page'),
+});
+
+const readRepositories = (requests: HostRequests, number: number, size: number) =>
+  requests.readWithHeaders(`/user/repos?sort=full_name&per_page=${size}&page=${number}`, repositories);
+
+const listRepositories = async (requests: HostRequests, number: number, size: number) => {
+  const { body, headers } = await readRepositories(requests, number, size);
+  const isLast = parseLastPage(headers) === null;
+  // The host does not count them. With one repository a page, the last page is their number.
+  const total = isLast
+    ? (number - 1) * size + body.length
+    : (parseLastPage((await readRepositories(requests, 1, 1)).headers) ?? body.length);
+  return { repositories: body.map(toRepository), total };
+};
+
+const searchRepositories = async (requests: HostRequests, search: string, number: number, size: number) => {
+  const matching: HostRepository[] = [];
+  const text = search.toLowerCase();
+  for (let page = 1; page <= MAX_SEARCHED_PAGES; page += 1) {
+    const { body, headers } = await readRepositories(requests, page, PAGE_SIZE);
+    matching.push(...body.map(toRepository).filter(({ identifier }) => identifier.toLowerCase().includes(text)));
+    if (parseLastPage(headers) === null) break;
+  }
+  return { repositories: matching.slice((number - 1) * size, number * size), total: matching.length };
+};
+
+const findHead = async (requests: HostRequests, path: string, name: string): Promise<string | null> =>
+  isBranchName(name)
+    ? ((await requests.readOrNull(`${path}/branches/${encodeURIComponent(name)}`, branch))?.commit.sha ?? null)
+    : null;
+
+/** The host lists 100,000 entries at once, and cuts longer lists. */
+const readFolders = async (requests: HostRequests, path: string): Promise<readonly string[]> => {
+  const { tree: entries } = await requests.readLarge(`${path}?recursive=1`, tree);
+  const folders = entries.flatMap((entry) => (entry.type === 'tree' && entry.path !== null ? [entry.path] : []));
+  return folders.slice(0, MAX_FOLDERS);
+};
+
+type TagsPage = NonNullable<NonNullable<z.infer<typeof tagsAnswer>['data']>['repository']>['refs'];
+
+const readTagsPage = async (requests: HostRequests, url: URL, variables: object): Promise<TagsPage> => {
+  const { data, errors } = await requests.write('POST', url, { query: TAGS_QUERY, variables }, tagsAnswer);
+  if (errors?.some(({ type }) => type === 'RATE_LIMITED'))
+    throw new GitHostError('rate-limited', `${url.host} limits the requests of this token`);
+  if (!data?.repository) throw new GitHostError('not-found', `${url.host} has no such repository`);
+  return data.repository.refs;
+};
+
+const readTags = async (requests: HostRequests, apiUrl: string, repositoryPath: string) => {
+  const [, , owner, name] = repositoryPath.split('/');
+  // An Enterprise Server has both APIs below `/api`.
+  const url = new URL(`${apiUrl.replace(/\/v3$/, '')}/graphql`);
+  const listed: { name: string; sha: string }[] = [];
+  for (let page = 1, after: string | null = null; page <= MAX_TAGS / PAGE_SIZE; page += 1) {
+    const refs: TagsPage = await readTagsPage(requests, url, { owner, name, count: PAGE_SIZE, after });
+    for (const node of refs?.nodes ?? [])
+      if (node !== null) listed.push({ name: node.name, sha: node.target.target?.oid ?? node.target.oid });
+    if (!refs?.pageInfo.hasNextPage) break;
+    after = refs.pageInfo.endCursor;
+  }
+  return listed;
+};
+
+const readCommit = async (requests: HostRequests, path: string): Promise<HostCommit> => {
+  const row = await requests.read(path, commit);
+  return {
+    message: shortenMessage(row.message),
+    url: row.html_url,
+    cloneUrl: row.html_url.replace(/\/commit\/[^/]*$/, '.git'),
+  };
+};
+
+/** Only the first page has the files, at most 300. A page of commits is of no use here, so it has one. */
+const readChangedFiles = async (requests: HostRequests, path: string): Promise<readonly string[] | null> => {
+  const row = await nullIfUnknown(requests.readLarge(`${path}?per_page=1`, comparison));
+  // A forced push drops commits. The host does not list the files that the branch loses with them.
+  if (row === null || !['ahead', 'identical'].includes(row.status)) return null;
+  const files = row.files ?? [];
+  if (files.length >= MAX_COMPARED_FILES) return null;
+  return [...new Set(files.flatMap((file) => [file.filename, file.previous_filename ?? file.filename]))];
+};

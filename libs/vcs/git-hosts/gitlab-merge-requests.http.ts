@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import {
+  GitHostError,
+  MAX_PULL_REQUESTS,
+  type HostComment,
+  type HostPullRequest,
+  type HostStatus,
+  type HostWebhook,
+} from './git-host.js';
+import { nullIfUnknown } from './host-answers.js';
+import type { HostRequests } from './host-requests.http.js';
+import { hostText, path as filePath, refName, sha, shorten, webAddress } from './host-texts.js';
+
+const PAGE_SIZE = 100;
+const MAX_PAGES = 20;
+const MAX_TITLE_CHARACTERS = 500;
+/** The limit of a merge request is from 1,000 to 3,000 files, as the administrators of the host set it. */
+const MAX_FILES = 1_000;
+
+/** Merge requests that do not fit, such as those without a commit, are null, and left out. */
+const mergeRequests = z.array(
+  z
+    .object({
+      iid: z.int().positive(),
+      title: z.string(),
+      web_url: webAddress,
+      sha,
+      source_branch: refName,
+      target_branch: refName,
+      source_project_id: z.int().nullish(),
+      target_project_id: z.int(),
+      author: z.object({ username: hostText(255) }).nullish(),
+    })
+    .nullable()
+    .catch(null),
+);
+
+type ListedMergeRequest = NonNullable<z.infer<typeof mergeRequests>[number]>;
+
+const toPullRequest = (row: ListedMergeRequest): HostPullRequest => ({
+  number: row.iid,
+  title: shorten(row.title, MAX_TITLE_CHARACTERS),
+  url: row.web_url,
+  sha: row.sha,
+  branch: row.source_branch,
+  baseBranch: row.target_branch,
+  isFork: row.source_project_id !== row.target_project_id,
+  author: row.author?.username ?? null,
+});
+
+export const listMergeRequests = async (requests: HostRequests, path: string): Promise<readonly HostPullRequest[]> => {
+  const listed: HostPullRequest[] = [];
+  for (let page = 1; (page - 1) * PAGE_SIZE < MAX_PULL_REQUESTS; page += 1) {
+    const query = `state=opened&order_by=updated_at&sort=desc&per_page=${PAGE_SIZE}&page=${page}`;
+    const rows = await requests.readLarge(`${path}/merge_requests?${query}`, mergeRequests);
+    listed.push(...rows.flatMap((row) => (row === null ? [] : [toPullRequest(row)])));
+    if (rows.length < PAGE_SIZE) break;
+  }
+  return listed;
+};
+
+const diffs = z.array(z.object({ old_path: filePath, new_path: filePath }));
+
+export const listMergeRequestFiles = async (
+  requests: HostRequests,
+  path: string,
+  number: number,
+): Promise<readonly string[] | null> => {
+  const paths = new Set<string>();
+  for (let page = 1; page * PAGE_SIZE <= MAX_FILES; page += 1) {
+    const address = `${path}/merge_requests/${number}/diffs?per_page=${PAGE_SIZE}&page=${page}`;
+    const rows = await nullIfUnknown(requests.readLarge(address, diffs));
+    if (rows === null) return null;
+    for (const row of rows) paths.add(row.new_path).add(row.old_path);
+    if (rows.length < PAGE_SIZE) return [...paths];
+  }
+  return null;
+};
+
+const EVENTS = { push_events: true, tag_push_events: true, merge_requests_events: true };
+
+const webhook = z.object({
+  id: z.int(),
+  url: z.string().max(5_000),
+  push_events: z.boolean(),
+  tag_push_events: z.boolean(),
+  merge_requests_events: z.boolean(),
+  /** The host disables webhooks whose deliveries fail. */
+  alert_status: z.string().nullish(),
+});
+
+export const listProjectHooks = async (requests: HostRequests, path: string): Promise<readonly HostWebhook[]> => {
+  const listed: HostWebhook[] = [];
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const rows = await requests.read(`${path}/hooks?per_page=${PAGE_SIZE}&page=${page}`, z.array(webhook));
+    listed.push(
+      ...rows.map(({ id, url, push_events, tag_push_events, merge_requests_events, alert_status }) => ({
+        id: String(id),
+        url,
+        isComplete: push_events && tag_push_events && merge_requests_events && alert_status !== 'disabled',
+      })),
+    );
+    if (rows.length < PAGE_SIZE) break;
+  }
+  return listed;
+};
+
+export const createProjectHook = async (
+  requests: HostRequests,
+  path: string,
+  { url, secret }: { readonly url: string; readonly secret: string },
+): Promise<string> => {
+  const body = { url, token: secret, enable_ssl_verification: true, ...EVENTS };
+  return String((await requests.write('POST', `${path}/hooks`, body, webhook)).id);
+};
+
+const STATES = { pending: 'pending', success: 'success', failure: 'failed', error: 'failed' } as const;
+
+const statuses = z.array(z.object({ status: z.string() }));
+
+/** The host refuses a status that is the present one already. */
+export const setCommitStatus = async (
+  requests: HostRequests,
+  path: string,
+  id: string,
+  { state, context, description, url }: HostStatus,
+): Promise<void> => {
+  const commit = encodeURIComponent(id);
+  const present = await requests.read(
+    `${path}/repository/commits/${commit}/statuses?name=${encodeURIComponent(context)}`,
+    statuses,
+  );
+  if (present[0]?.status === STATES[state]) return;
+  const body = { state: STATES[state], name: context, description, target_url: url };
+  await requests.write('POST', `${path}/statuses/${commit}`, body, z.unknown());
+};
+
+const note = z.object({ id: z.int(), body: z.string() });
+
+/** Returns the id of the first comment of the account with the marker. */
+const findNote = async (requests: HostRequests, notes: string, marker: string): Promise<string | null> => {
+  const account = z.object({ username: hostText(255) });
+  const own = (await requests.read('/user', account)).username;
+  const listed = z.array(note.extend({ author: account.nullish() }));
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const rows = await requests.readLarge(`${notes}?sort=asc&per_page=${PAGE_SIZE}&page=${page}`, listed);
+    const match = rows.find((row) => row.author?.username === own && row.body.includes(marker));
+    if (match) return String(match.id);
+    if (rows.length < PAGE_SIZE) break;
+  }
+  return null;
+};
+
+export const writeNote = async (
+  requests: HostRequests,
+  path: string,
+  number: number,
+  { id, marker, text: body }: HostComment,
+): Promise<string> => {
+  const notes = `${path}/merge_requests/${number}/notes`;
+  const presentId = id ?? (await findNote(requests, notes, marker));
+  if (presentId !== null) {
+    try {
+      return String((await requests.write('PUT', `${notes}/${encodeURIComponent(presentId)}`, { body }, note)).id);
+    } catch (error) {
+      // Somebody has deleted the comment.
+      if (!(error instanceof GitHostError && error.failure === 'not-found')) throw error;
+    }
+  }
+  return String((await requests.write('POST', notes, { body }, note)).id);
+};

@@ -1,0 +1,216 @@
+import { describe, expect, it } from '@jest/globals';
+import type { OutboundFetch } from '#platform/outbound';
+import { createGitlabHost } from './gitlab.host.js';
+import type { GitHost } from './git-host.js';
+
+/* GitLab publishes its description of the API in no package, so the answers are those of its documentation. */
+
+const API = 'https://gitlab.example.com/api/v4';
+const SHA = 'a'.repeat(40);
+const OTHER_SHA = 'b'.repeat(40);
+const TOKEN = 'glpat-secret';
+const PROJECT = '/projects/acme%2Fplatform%2Fnetwork';
+const IDENTIFIER = 'acme/platform/network';
+
+type SentRequest = { readonly method: string; readonly path: string; readonly body: unknown };
+type Answer = {
+  readonly body?: unknown;
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** Returns a host that answers a method and a path, and refuses all others with the status 404. */
+const openHost = (
+  answers: Readonly<Record<string, Answer | ((request: SentRequest) => Answer)>>,
+): { readonly host: GitHost; readonly requests: SentRequest[] } => {
+  const requests: SentRequest[] = [];
+  const fetch: OutboundFetch = async (url, { method = 'GET', headers = {}, body = null } = {}) => {
+    expect(new Headers(headers).get('authorization')).toBe(`Bearer ${TOKEN}`);
+    expect(String(url)).not.toContain(TOKEN);
+    const path = String(url).slice(API.length);
+    const request = { method, path, body: typeof body === 'string' ? JSON.parse(body) : null };
+    requests.push(request);
+    const answerOf = answers[`${method} ${path.split('?')[0]}`];
+    if (!answerOf) return new Response('{"message":"404 Not Found"}', { status: 404 });
+    const answer = typeof answerOf === 'function' ? answerOf(request) : answerOf;
+    const status = answer.status ?? (method === 'POST' ? 201 : 200);
+    const text = status === 204 ? null : JSON.stringify(answer.body ?? {});
+    return new Response(text, { status, headers: answer.headers ?? {} });
+  };
+  return { host: createGitlabHost({ documents: fetch, files: fetch }, API, TOKEN), requests };
+};
+
+const project = {
+  path_with_namespace: IDENTIFIER,
+  default_branch: 'main',
+  web_url: 'https://gitlab.example.com/acme/platform/network',
+};
+
+describe('a GitLab', () => {
+  it('names the account of the token', async () => {
+    const { host } = openHost({ 'GET /user': { body: { username: 'bot' } } });
+    expect(await host.getUser()).toEqual({ name: 'bot' });
+    const refused = openHost({ 'GET /user': { status: 401 } }).host.getUser();
+    await expect(refused).rejects.toMatchObject({ failure: 'unauthorized' });
+  });
+
+  it('lists the projects of the account, also those of groups in groups', async () => {
+    const { host, requests } = openHost({ 'GET /projects': { body: [project], headers: { 'x-total': '41' } } });
+    const listed = await host.listRepositories({ search: 'net work', number: 2, size: 20 });
+    expect([listed.total, listed.repositories[0]?.identifier]).toEqual([41, IDENTIFIER]);
+    expect(requests[0]?.path).toContain('membership=true');
+    expect(requests[0]?.path).toContain('search=net+work');
+  });
+
+  it('has a project or has none', async () => {
+    const { host } = openHost({ [`GET ${PROJECT}`]: { body: { ...project, default_branch: null } } });
+    expect(await host.findRepository(IDENTIFIER)).toMatchObject({ identifier: IDENTIFIER, defaultBranch: '' });
+    for (const identifier of ['none', 'acme/none', 'acme/..?x', 'acme/', '/acme', 'acme//network'])
+      expect([identifier, await host.findRepository(identifier)]).toEqual([identifier, null]);
+  });
+
+  it('reads heads, folders, tags and commits', async () => {
+    const { host, requests } = openHost({
+      [`GET ${PROJECT}/repository/branches/release%2F1.0`]: { body: { commit: { id: SHA } } },
+      [`GET ${PROJECT}/repository/tree`]: {
+        body: [
+          { path: 'modules', type: 'tree' },
+          { path: 'main.tf', type: 'blob' },
+        ],
+      },
+      [`GET ${PROJECT}/repository/tags`]: { body: [{ name: 'v2', commit: { id: SHA } }, { name: 'no commit' }] },
+      [`GET ${PROJECT}/repository/commits/${SHA}`]: {
+        body: { message: 'Add a subnet', web_url: `${project.web_url}/-/commit/${SHA}` },
+      },
+    });
+    expect(await host.findHead(IDENTIFIER, 'release/1.0')).toBe(SHA);
+    expect(await host.findHead(IDENTIFIER, 'none')).toBeNull();
+    expect(await host.listFolders(IDENTIFIER, 'release/1.0')).toEqual(['modules']);
+    expect(await host.listTags(IDENTIFIER)).toEqual([{ name: 'v2', sha: SHA }]);
+    expect(requests.at(-1)?.path).toContain('order_by=updated&sort=desc');
+    expect(await host.getCommit(IDENTIFIER, SHA)).toEqual({
+      message: 'Add a subnet',
+      url: `${project.web_url}/-/commit/${SHA}`,
+      cloneUrl: `${project.web_url}.git`,
+    });
+  });
+
+  const compare = (forward: Answer, back: Answer = { body: { commits: [], diffs: [] } }) =>
+    openHost({
+      [`GET ${PROJECT}/repository/compare`]: ({ path }) => (path.includes(`from=${SHA}`) ? forward : back),
+    }).host.listChangedFiles(IDENTIFIER, SHA, OTHER_SHA);
+
+  const diff = (name: string, former = name) => ({ new_path: name, old_path: former });
+
+  it('lists the files of a push, also the former names', async () => {
+    const body = { commits: [{}], diffs: [diff('a.tf'), diff('b.tf', 'c.tf')], compare_timeout: false };
+    expect(await compare({ body })).toEqual(['a.tf', 'b.tf', 'c.tf']);
+  });
+
+  it.each<[string, Answer, Answer?]>([
+    ['a comparison that took too long', { body: { commits: [{}], diffs: [], compare_timeout: true } }],
+    ['files that the host collapses', { body: { commits: [{}], diffs: [{ ...diff('a.tf'), collapsed: true }] } }],
+    ['a forced push', { body: { commits: [{}], diffs: [diff('a.tf')] } }, { body: { commits: [{}], diffs: [] } }],
+    ['commits that are gone', { status: 404 }],
+    [
+      'more files than the host lists',
+      { body: { commits: [{}], diffs: Array.from({ length: 1_000 }, () => diff('a')) } },
+    ],
+  ])('does not know the files of %s', async (_, forward, back) => {
+    expect(await compare(forward, back)).toBeNull();
+  });
+
+  it('creates and finds webhooks', async () => {
+    const url = 'https://cadastre.example.com/webhooks/1';
+    const events = { push_events: true, tag_push_events: true, merge_requests_events: true };
+    const { host, requests } = openHost({
+      [`POST ${PROJECT}/hooks`]: { body: { id: 7, url, ...events } },
+      [`GET ${PROJECT}/hooks`]: {
+        body: [
+          { id: 7, url, ...events },
+          { id: 8, url, ...events, tag_push_events: false },
+          { id: 9, url, ...events, alert_status: 'disabled' },
+        ],
+      },
+      [`DELETE ${PROJECT}/hooks/7`]: { status: 204 },
+    });
+    expect(await host.createWebhook(IDENTIFIER, { url, secret: 'secret' })).toBe('7');
+    expect(requests[0]?.body).toMatchObject({ token: 'secret', ...events });
+    expect((await host.listWebhooks(IDENTIFIER)).map(({ isComplete }) => isComplete)).toEqual([true, false, false]);
+    await host.deleteWebhook(IDENTIFIER, '7');
+    await host.deleteWebhook(IDENTIFIER, '9');
+  });
+
+  it('lists merge requests, and says which come from a fork', async () => {
+    const row = {
+      title: 'Add a subnet',
+      web_url: `${project.web_url}/-/merge_requests/1`,
+      sha: SHA,
+      source_branch: 'subnet',
+      target_branch: 'main',
+      target_project_id: 1,
+      author: { username: 'ada' },
+    };
+    const { host } = openHost({
+      [`GET ${PROJECT}/merge_requests`]: {
+        body: [
+          { ...row, iid: 1, source_project_id: 1 },
+          { ...row, iid: 2, source_project_id: 2 },
+          { ...row, iid: 3, source_project_id: null },
+          { ...row, iid: 4, source_project_id: 1, sha: null },
+        ],
+      },
+      [`GET ${PROJECT}/merge_requests/1/diffs`]: { body: [diff('a.tf')] },
+    });
+    const listed = await host.listPullRequests(IDENTIFIER);
+    expect(listed.map(({ number, isFork }) => [number, isFork])).toEqual([
+      [1, false],
+      [2, true],
+      [3, true],
+    ]);
+    expect(listed[0]).toMatchObject({ branch: 'subnet', baseBranch: 'main', author: 'ada' });
+    expect(await host.listPullRequestFiles(IDENTIFIER, 1)).toEqual(['a.tf']);
+    expect(await host.listPullRequestFiles(IDENTIFIER, 2)).toBeNull();
+  });
+
+  it('sets a status once, because the host refuses the present one', async () => {
+    let present: readonly object[] = [];
+    const { host, requests } = openHost({
+      [`GET ${PROJECT}/repository/commits/${SHA}/statuses`]: () => ({ body: present }),
+      [`POST ${PROJECT}/statuses/${SHA}`]: {},
+    });
+    const status = {
+      state: 'failure',
+      context: 'cadastre/network',
+      description: 'Failed',
+      url: 'https://c.test',
+    } as const;
+    await host.setStatus(IDENTIFIER, SHA, status);
+    present = [{ status: 'failed' }];
+    await host.setStatus(IDENTIFIER, SHA, status);
+    const sent = requests.filter(({ method }) => method === 'POST');
+    expect(sent.map(({ body }) => body)).toEqual([
+      { state: 'failed', name: 'cadastre/network', description: 'Failed', target_url: 'https://c.test' },
+    ]);
+  });
+
+  it('replaces its comment, and writes a new one if somebody has deleted it', async () => {
+    const notes = `${PROJECT}/merge_requests/1/notes`;
+    const text = '<!-- cadastre --> Plan: 1 to add';
+    const { host, requests } = openHost({
+      'GET /user': { body: { username: 'bot' } },
+      [`GET ${notes}`]: {
+        body: [
+          { id: 4, body: text, author: { username: 'somebody' } },
+          { id: 5, body: text, author: { username: 'bot' } },
+        ],
+      },
+      [`PUT ${notes}/5`]: { body: { id: 5, body: text } },
+      [`POST ${notes}`]: { body: { id: 6, body: text } },
+    });
+    const comment = { id: null, marker: '<!-- cadastre -->', text };
+    expect(await host.writeComment(IDENTIFIER, 1, comment)).toBe('5');
+    expect(await host.writeComment(IDENTIFIER, 1, { ...comment, id: '9' })).toBe('6');
+    expect(requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'PUT', 'PUT', 'POST']);
+  });
+});

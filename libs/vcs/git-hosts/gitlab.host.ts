@@ -1,0 +1,169 @@
+import { z } from 'zod';
+import {
+  MAX_FOLDERS,
+  MAX_TAGS,
+  type GitHost,
+  type HostCommit,
+  type HostRepository,
+  type PullRequestMethods,
+} from './git-host.js';
+import {
+  createProjectHook,
+  listMergeRequestFiles,
+  listMergeRequests,
+  listProjectHooks,
+  setCommitStatus,
+  writeNote,
+} from './gitlab-merge-requests.http.js';
+import { isBranchName, nullIfUnknown, requirePath } from './host-answers.js';
+import { HostRequests, type HostFetches } from './host-requests.http.js';
+import { hostText, parseTotal, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
+
+const user = z.object({ username: hostText(255) });
+/** A project without commits has no default branch. */
+const project = z.object({
+  path_with_namespace: hostText(500),
+  default_branch: hostText(1_000).nullish(),
+  web_url: webAddress,
+});
+const projects = z.array(project);
+const branch = z.object({ commit: z.object({ id: sha }) });
+/** Tags and paths that do not fit are null, and left out. */
+const tags = z.array(
+  z
+    .object({ name: refName, commit: z.object({ id: sha }) })
+    .nullable()
+    .catch(null),
+);
+const commit = z.object({ web_url: webAddress, message: z.string() });
+const entries = z.array(z.object({ path: path.nullable().catch(null), type: z.string() }));
+const comparison = z.object({
+  commits: z.array(z.unknown()),
+  diffs: z.array(z.object({ old_path: path, new_path: path, collapsed: z.boolean().nullish() })),
+  compare_timeout: z.boolean().nullish(),
+});
+
+const PAGE_SIZE = 100;
+const MAX_TREE_PAGES = 20;
+/** The limit of a comparison is from 1,000 to 3,000 files, as the administrators of the host set it. */
+const MAX_COMPARED_FILES = 1_000;
+
+/** A project is in a group, which can be in other groups. */
+const IDENTIFIER = /^[\w.-]{1,200}(\/[\w.-]{1,200}){1,20}$/;
+
+const toRepository = (row: z.infer<typeof project>): HostRepository => ({
+  identifier: row.path_with_namespace,
+  defaultBranch: row.default_branch ?? '',
+  httpUrl: row.web_url,
+});
+
+/** Returns the path of a project in the API; null if no project can have the identifier. */
+const toProjectPath = (identifier: string): string | null =>
+  IDENTIFIER.test(identifier) ? `/projects/${encodeURIComponent(identifier)}` : null;
+
+const require = (identifier: string): string => requirePath(toProjectPath(identifier), identifier);
+
+/** Returns a GitLab, of GitLab.com or of others. */
+export const createGitlabHost = (
+  fetches: HostFetches,
+  apiUrl: string,
+  token: string,
+  deadline: AbortSignal | null = null,
+): GitHost => {
+  const requests = new HostRequests(fetches, apiUrl, { authorization: `Bearer ${token}` }, deadline);
+  return {
+    getUser: async () => ({ name: (await requests.read('/user', user)).username }),
+    listRepositories: async ({ search = '', number, size }) => {
+      const options = { membership: 'true', simple: 'true', order_by: 'path', sort: 'asc' };
+      const page = { page: `${number}`, per_page: `${size}`, ...(search !== '' && { search }) };
+      const parameters = new URLSearchParams({ ...options, ...page });
+      const { body, headers } = await requests.readWithHeaders(`/projects?${parameters.toString()}`, projects);
+      // The host counts at most 10,000 projects.
+      return { repositories: body.map(toRepository), total: parseTotal(headers, 'x-total') ?? number * size + 1 };
+    },
+    findRepository: async (identifier) => {
+      const path = toProjectPath(identifier);
+      const row = path === null ? null : await requests.readOrNull(path, project);
+      return row && toRepository(row);
+    },
+    listFolders: async (identifier, name) => {
+      const path = toProjectPath(identifier);
+      const head = path === null ? null : await findHead(requests, path, name);
+      return head === null ? null : readFolders(requests, `${path}/repository/tree?ref=${head}&recursive=true`);
+    },
+    findHead: (identifier, name) => findHead(requests, require(identifier), name),
+    listTags: (identifier) => readTags(requests, `${require(identifier)}/repository/tags`),
+    getCommit: (identifier, id) =>
+      readCommit(requests, `${require(identifier)}/repository/commits/${encodeURIComponent(id)}?stats=false`),
+    listChangedFiles: (identifier, before, after) =>
+      readChangedFiles(requests, `${require(identifier)}/repository/compare`, before, after),
+    downloadArchive: (identifier, id) =>
+      requests.download(`${require(identifier)}/repository/archive.tar.gz?sha=${encodeURIComponent(id)}`),
+    ...openPullRequests(requests),
+  };
+};
+
+/** Returns the methods for pull requests and webhooks. */
+const openPullRequests = (requests: HostRequests): PullRequestMethods => ({
+  listWebhooks: (identifier) => listProjectHooks(requests, require(identifier)),
+  createWebhook: (identifier, webhook) => createProjectHook(requests, require(identifier), webhook),
+  deleteWebhook: (identifier, id) => requests.delete(`${require(identifier)}/hooks/${encodeURIComponent(id)}`),
+  listPullRequests: (identifier) => listMergeRequests(requests, require(identifier)),
+  listPullRequestFiles: (identifier, number) => listMergeRequestFiles(requests, require(identifier), number),
+  setStatus: (identifier, id, status) => setCommitStatus(requests, require(identifier), id, status),
+  writeComment: (identifier, number, comment) => writeNote(requests, require(identifier), number, comment),
+});
+
+const findHead = async (requests: HostRequests, path: string, name: string): Promise<string | null> => {
+  if (!isBranchName(name)) return null;
+  const address = `${path}/repository/branches/${encodeURIComponent(name)}`;
+  return (await requests.readOrNull(address, branch))?.commit.id ?? null;
+};
+
+const readFolders = async (requests: HostRequests, path: string): Promise<readonly string[]> => {
+  const folders: string[] = [];
+  for (let page = 1; page <= MAX_TREE_PAGES && folders.length < MAX_FOLDERS; page += 1) {
+    const rows = await requests.read(`${path}&per_page=${PAGE_SIZE}&page=${page}`, entries);
+    folders.push(...rows.flatMap((entry) => (entry.type === 'tree' && entry.path !== null ? [entry.path] : [])));
+    if (rows.length < PAGE_SIZE) break;
+  }
+  return folders.slice(0, MAX_FOLDERS);
+};
+
+const readTags = async (requests: HostRequests, path: string) => {
+  const listed: { name: string; sha: string }[] = [];
+  for (let page = 1; listed.length < MAX_TAGS; page += 1) {
+    const rows = await requests.read(`${path}?order_by=updated&sort=desc&per_page=${PAGE_SIZE}&page=${page}`, tags);
+    listed.push(...rows.flatMap((tag) => (tag === null ? [] : [{ name: tag.name, sha: tag.commit.id }])));
+    if (rows.length < PAGE_SIZE || page * PAGE_SIZE >= MAX_TAGS) break;
+  }
+  return listed.slice(0, MAX_TAGS);
+};
+
+const readCommit = async (requests: HostRequests, path: string): Promise<HostCommit> => {
+  const row = await requests.read(path, commit);
+  return {
+    message: shortenMessage(row.message),
+    url: row.web_url,
+    cloneUrl: row.web_url.replace(/\/-\/commit\/[^/]*$/, '.git'),
+  };
+};
+
+/** The host leaves files out beyond limits of files and lines. Beyond smaller limits, it collapses what follows. */
+const readChangedFiles = async (
+  requests: HostRequests,
+  path: string,
+  before: string,
+  after: string,
+): Promise<readonly string[] | null> => {
+  const compare = (from: string, to: string) =>
+    nullIfUnknown(requests.readLarge(`${path}?from=${from}&to=${to}&straight=false`, comparison));
+  const forward = await compare(before, after);
+  if (forward === null || forward.compare_timeout) return null;
+  const { diffs } = forward;
+  if (diffs.length >= MAX_COMPARED_FILES || diffs.some(({ collapsed }) => collapsed)) return null;
+  // A forced push drops commits. The host does not list the files that the branch loses with them.
+  const dropped = await compare(after, before);
+  if (dropped === null || dropped.commits.length > 0) return null;
+  return [...new Set(diffs.flatMap((diff) => [diff.new_path, diff.old_path]))];
+};

@@ -1,0 +1,32 @@
+import { GitHostError } from './git-host.js';
+
+const IDENTIFIER = /^([\w.-]{1,200})\/([\w.-]{1,200})$/;
+
+/** Returns `/repos/OWNER/NAME`; null if no repository can have the identifier. */
+export const toRepositoryPath = (identifier: string): string | null => {
+  const [, owner, name] = IDENTIFIER.exec(identifier) ?? [];
+  // The two names of folders would leave the path of repositories.
+  return owner === undefined || name === undefined || [owner, name].some((part) => /^\.\.?$/.test(part))
+    ? null
+    : `/repos/${owner}/${name}`;
+};
+
+/** Returns the path of a repository that a workspace follows. Throws `not-found` if no repository can have the identifier. */
+export const requirePath = (path: string | null, identifier: string): string => {
+  if (path === null)
+    throw new GitHostError('not-found', `No repository can have the identifier ${JSON.stringify(identifier)}`);
+  return path;
+};
+
+/** Returns whether a branch can have the name, and its path stays below the path of branches. */
+export const isBranchName = (name: string): boolean => name !== '' && !/^\.\.?$/.test(name) && name.isWellFormed();
+
+/** Returns null for answers that a host gives if it cannot compare two commits. */
+export const nullIfUnknown = async <T>(answer: Promise<T>): Promise<T | null> => {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof GitHostError && ['not-found', 'unexpected'].includes(error.failure)) return null;
+    throw error;
+  }
+};
