@@ -247,33 +247,6 @@ describe('the settings of a workspace', () => {
     await page.context().close();
   });
 
-  it('store a repository and triggers for clients, and show refusals at their fields', async () => {
-    const page = await openSettings(owner);
-    const card = cardOf(page, 'Repository and triggers');
-    await card.getByText('Cadastre watches no repository and starts no runs.').waitFor();
-    await card.getByLabel('Repository', { exact: true }).fill('acme/network');
-    await card.getByLabel('Trigger patterns').fill('/modules/**/*.tf\n\n /env/* ');
-    await save(page, 'Repository and triggers');
-    await card.getByText("OAuth token can't be blank").waitFor();
-    await card.getByLabel('Id of the OAuth token').fill('ot-1');
-    await card.getByLabel('Queue all runs').check();
-    await card.scrollIntoViewIfNeeded();
-    expect(await inspectScreen(page, 'workspace-repository')).toEqual([]);
-    await saveAll(page, 'Repository and triggers');
-    expect(await readAttributes()).toMatchObject({
-      'vcs-repo': { identifier: 'acme/network', 'oauth-token-id': 'ot-1' },
-      'trigger-patterns': ['/modules/**/*.tf', '/env/*'],
-      'queue-all-runs': true,
-    });
-    await undo(page);
-    expect(await readAttributes()).toMatchObject({
-      'vcs-repo': null,
-      'trigger-patterns': [],
-      'queue-all-runs': false,
-    });
-    await page.context().close();
-  });
-
   it('set an automatic destruction of its own, and return to the one of the project', async () => {
     const defaults = { 'auto-destroy-activity-duration': '14d' };
     expectStatus(await server.patch(`/api/v2/projects/${projects.shop}`, resource('projects', defaults)), 200);

@@ -48,6 +48,7 @@ import {
 import { accessRoute, teamsRoute, whyRoute } from './screens/teams/teams.routes.js';
 import { variableSetRoute } from './screens/variable-set/variable-set.routes.js';
 import { variableSetsRoute } from './screens/variable-sets/variable-sets.routes.js';
+import { versionControlRoute } from './screens/version-control/version-control.routes.js';
 import { workspaceNotificationsRoute } from './screens/workspace-notifications/workspace-notifications.routes.js';
 import { workspaceOverviewRoute } from './screens/workspace-overview/workspace-overview.routes.js';
 import {
@@ -99,6 +100,7 @@ const settingsSections = organizationSettingsRoute.addChildren([
   factSourcesRoute,
   ipAllowlistRoute,
   sshKeysRoute,
+  versionControlRoute,
   recentlyDeletedRoute,
 ]);
 

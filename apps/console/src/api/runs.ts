@@ -13,7 +13,14 @@ export type RunDocument = ApiResource<'RunDocumentWithIncluded'>;
 
 const PAGE_SIZE = 50;
 const LIST_INCLUDES = ['created_by', 'workspace', 'plan'] as const;
-const DETAIL_INCLUDES = ['plan', 'apply', 'created_by', 'confirmed_by', 'workspace'] as const;
+const DETAIL_INCLUDES = [
+  'plan',
+  'apply',
+  'created_by',
+  'confirmed_by',
+  'workspace',
+  'configuration_version.ingress_attributes',
+] as const;
 
 export const runsKey = (organization: string) => [...organizationKey(organization), 'runs'] as const;
 

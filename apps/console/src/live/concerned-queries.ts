@@ -27,6 +27,7 @@ const KEYS_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   'organization-memberships': ['members', 'teams'],
   'reserved-tag-keys': ['tags'],
   'agent-pools': ['agent-pools'],
+  'oauth-clients': ['oauth-clients'],
   'cidr-range-lists': ['ip-allowlist'],
   'registry-providers': ['registry'],
   'registry-provider-versions': ['registry'],

@@ -20,6 +20,7 @@ const SECTIONS: readonly SettingsSection[] = [
   { label: 'Audit trail', path: 'audit', permission: 'can-manage-auditing' },
   { label: 'Fact sources', path: 'fact-sources', permission: 'can-manage-auditing' },
   { label: 'IP allowlist', path: 'ip-allowlist', permission: 'can-update' },
+  { label: 'Version control', path: 'version-control' },
   { label: 'SSH keys', path: 'ssh-keys' },
   { label: 'Recently deleted', path: 'recently-deleted' },
 ];

@@ -12,6 +12,7 @@ import { PermittedButton } from '../../components/permitted-button.js';
 import { hasEnded } from '../../components/run-status.js';
 import { NotFoundState, QueryState } from '../../components/states.js';
 import { usePollInterval } from '../../live/live-state.js';
+import { CommitCard } from './commit-card.js';
 import { NextStep } from './next-step.js';
 import { PhaseCard } from './phase-card.js';
 import { RunEvents } from './run-events.js';
@@ -112,6 +113,7 @@ const Run = (props: RunProps) => {
           <Card title="Details">
             <FactList facts={listFacts(document)} />
           </Card>
+          <CommitCard document={document} />
           <History {...props} />
         </Stack>
       </div>
