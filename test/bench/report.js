@@ -130,8 +130,8 @@ All runs are without traces. [ADR 53](adr/0053-traces.md#cost) has their cost: n
 recorded, and 0.07 ms of CPU for a GET and 0.17 ms for a lock if all are recorded. The [leaf of an audit entry](adr/0101-leaves-of-audit-trails.md#cost)
 adds 0.05 ms of CPU and 14 % of WAL to a lock.
 
-\`cadastre audit verify\` takes 16 to 20 µs of CPU for each entry of an export with proofs, that is 51,000 to 64,000 entries for a second of CPU
-(100,000 entries of 1.8 KB with three personal values each, 2026-11-29, on a busy machine; before, 20 to 24 µs). What a proof costs in a log of 10,000,000
+\`cadastre audit verify\` takes 16 to 21 µs of CPU for each entry of an export with proofs, that is 48,000 to 64,000 entries for a second of CPU
+(100,000 entries of 1.8 KB with three personal values each, 2026-11-29, on a busy machine; before, 20 to 22 µs). What a proof costs in a log of 10,000,000
 entries has not been measured.`;
 
 /** Where runs contain the same figure, the last one counts. */
