@@ -69,7 +69,7 @@ import {
   createLostExecutorsJob,
   createWaitingRemoteRunsJob,
 } from '#runs/runs';
-import { commitsDefinition, createCommitsJob } from '#runs/commits';
+import { commitsDefinition, createCommitsJobs } from '#runs/commits';
 import { savedViewsDefinition } from '#organizations/saved-views';
 import { createScimDefinition } from '#identity/scim';
 import { createAccountMailsJob, signInDefinition } from '#identity/sign-in';
@@ -280,7 +280,7 @@ export const createScheduledJobs = (
     createExpiredWorkspacesJob(store, clock, ids),
     createLostExecutorsJob(store, clock, ids),
     createWaitingRemoteRunsJob(store.database, clock, logger),
-    createCommitsJob({ ...dependencies, ...settings }),
+    ...createCommitsJobs({ ...dependencies, ...settings }),
     ...createMessageJobs(dependencies, settings),
   ];
 };

@@ -50,6 +50,8 @@ const NOUNS: Readonly<Record<string, string>> = {
   health: 'for orchestrators and Prometheus',
   pages: 'a stylesheet and a picture, for the pages for browsers',
   ping: 'responses without a body',
+  webhooks: 'responses without a body',
+  'vcs-events': 'the job that reads Git hosts creates them',
   avatars: 'pictures; documents of users contain the links',
   account: 'a page',
   'sign-in': 'pages',

@@ -854,6 +854,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
 /** Routes whose bodies are files, forms of OAuth, resources of SCIM, or facts with schemas of their own (docs/reference/facts.md). */
 export const OTHER_BODIES: readonly string[] = [
   `POST ${ORGANIZATION}/audit-facts`,
+  'POST /api/v2/webhooks/vcs/:id',
   'POST /oauth/back-channel-logout/:provider',
   'POST /oauth/token',
   'POST /oauth/revoke',

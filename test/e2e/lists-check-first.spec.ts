@@ -66,6 +66,7 @@ describe('a list of a caller without the permission', () => {
     ['SSH keys', 'ssh_keys', inOrganization('ssh-keys')],
     ['OAuth clients', 'oauth_clients', inOrganization('oauth-clients')],
     ['OAuth tokens', 'oauth_clients', inOrganization('oauth-tokens')],
+    ['VCS events', 'vcs_events', inOrganization('vcs-events')],
     ['notifications of a workspace', 'notification_configurations', inWorkspace('notification-configurations')],
     ['notifications of an organization', 'notification_configurations', inOrganization('notification-configurations')],
     [

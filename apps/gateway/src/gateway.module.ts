@@ -32,6 +32,7 @@ import { ReadsModule } from '#api/reads';
 import { RegistryModule } from '#registry/registry';
 import { RecoveryModule } from '#operations/recovery';
 import { RetentionModule } from '#operations/retention';
+import { CommitsModule } from '#runs/commits';
 import { RunsModule } from '#runs/runs';
 import { SavedViewsModule } from '#organizations/saved-views';
 import { ScimModule } from '#identity/scim';
@@ -57,6 +58,7 @@ const WITHOUT_OPTIONS = [
   RecoveryModule,
   AgentsModule,
   ApiDocsModule,
+  CommitsModule,
   ConsoleModule,
   EdgeModule,
   HistoryModule,

@@ -1,3 +1,4 @@
+import { Module } from '@nestjs/common';
 import type { Clock, Ids, Logger } from '#platform/kernel';
 import type { EncryptionKeys } from '#platform/encryption';
 import type { ScheduledJob } from '#platform/postgres';
@@ -7,6 +8,10 @@ import { Vault } from '#storage/vault';
 import { createCommitVersions } from '#runs/runs';
 import { GitHosts } from '#vcs/git-hosts';
 import { createRepositoryCommitsJob } from './repository-commits.job.js';
+import { RepositoryWebhooks } from './repository-webhooks.service.js';
+import { VcsEventsController } from './vcs-events.controller.js';
+import { createWebhookDeliveriesJob } from './webhook-deliveries.job.js';
+import { WebhooksController } from './webhooks.controller.js';
 
 export const commitsDefinition: ModuleDefinition = {
   name: 'commits',
@@ -21,6 +26,17 @@ export const commitsDefinition: ModuleDefinition = {
       backup: 'rows',
       organizationExport: { without: 'the other site has connections of its own, which begin again' },
     },
+    {
+      table: 'commits.webhooks',
+      backup: 'rows',
+      organizationExport: { without: 'the other site has webhooks of its own' },
+    },
+    { table: 'commits.deliveries', backup: 'empty', because: 'polls read what deliveries were about' },
+    {
+      table: 'commits.vcs_events',
+      backup: 'rows',
+      organizationExport: { without: 'they are about the connections of this site, and are deleted after 10 days' },
+    },
   ],
 };
 
@@ -32,19 +48,28 @@ type CommitsOptions = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly outboundPrivateHosts: readonly string[];
+  readonly publicUrl: string;
   readonly toolReleases: readonly string[];
 };
 
-/** Returns the job that starts runs for commits. */
-export const createCommitsJob = (options: CommitsOptions): ScheduledJob => {
-  const { store, encryptionKeys, clock, logger, outboundPrivateHosts } = options;
+/** Returns the jobs that start runs for commits. */
+export const createCommitsJobs = (options: CommitsOptions): readonly ScheduledJob[] => {
+  const { store, encryptionKeys, clock, ids, logger, outboundPrivateHosts } = options;
   const { database } = store;
-  return createRepositoryCommitsJob({
+  const vault = new Vault(database, encryptionKeys);
+  // No Git host reaches a server on the machine of a person.
+  const publicUrl = new URL(options.publicUrl).hostname === 'localhost' ? null : options.publicUrl;
+  const dependencies = {
     database,
-    vault: new Vault(database, encryptionKeys),
+    vault,
     hosts: new GitHosts(outboundPrivateHosts),
     versions: createCommitVersions(options),
+    webhooks: new RepositoryWebhooks({ database, vault, ids, clock, publicUrl }),
     clock,
     logger,
-  });
+  };
+  return [createRepositoryCommitsJob(dependencies), createWebhookDeliveriesJob(dependencies)];
 };
+
+@Module({ controllers: [VcsEventsController, WebhooksController] })
+export class CommitsModule {}

@@ -18,7 +18,7 @@ const toCommit = (token: string, sha: string): UnfetchedCommit => ({
   createdAt: new FixedClock().now().toISOString(),
 });
 
-/** Fetches the commits once. Returns the commits that were requested, and what was paused for the second reading of the list. */
+/** Fetches the commits once. Returns the commits that were requested, and what was paused in the next round. */
 const fetchOnce = async (
   commits: readonly UnfetchedCommit[],
   download: (token: string, sha: string, clock: FixedClock) => Promise<Buffer>,
@@ -49,9 +49,11 @@ const fetchOnce = async (
         return isFirst ? commits : [];
       },
     },
+    webhooks: { ensure: async () => undefined, removeUnused: async () => undefined },
     clock,
     logger: quiet,
   });
+  await runJobOnce(job);
   await runJobOnce(job);
   return { requested, paused: paused ?? [] };
 };

@@ -1,4 +1,4 @@
-import { sql, type Timestamp } from '#platform/kernel';
+import { sql, type Sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import { isConnectionUsable } from '#runs/runs';
 import { EXECUTION_MODE } from '#workspaces/workspaces';
@@ -7,6 +7,10 @@ import type { CommitTriggers } from './commit-decision.js';
 /** A workspace with a repository, and what the server has read of the repository for it. */
 export type BoundWorkspace = {
   readonly workspace: string;
+  readonly workspaceName: string;
+  readonly organization: string;
+  /** Id of the OAuth client. */
+  readonly client: string;
   readonly repository: CommitTriggers & { readonly identifier: string };
   readonly serviceProvider: string;
   readonly apiUrl: string;
@@ -40,7 +44,7 @@ export const listBoundWorkspaces = async (
   after: BoundPosition,
 ): Promise<readonly (BoundWorkspace & BoundPosition)[]> =>
   database.rows<BoundWorkspace & BoundPosition>(sql`
-    select w.id as workspace, oc.token, w.vcs_repository as identifier,
+    select w.id as workspace, w.name as "workspaceName", w.organization, oc.id as client, oc.token, w.vcs_repository as identifier,
            oc.service_provider as "serviceProvider", oc.api_url as "apiUrl", coalesce(w.lock #>> '{holder,type}' <> 'runs', false) as "isLocked",
            exists (select 1 from runs r where r.workspace = w.id) as "hasRuns",
            jsonb_build_object(
@@ -65,19 +69,17 @@ type FollowedState = {
   readonly tags: Readonly<Record<string, string>>;
 };
 
-/** Stores what was read of a repository for these workspaces. */
-export const storeFollowed = async (
-  database: Database,
-  states: readonly FollowedState[],
-  now: Timestamp,
-): Promise<void> => {
-  await database.rows(sql`
-    insert into commits.followed (workspace, source, head, tags, read_at)
-    select s.workspace, s.source, s.head, s.tags, ${now}
-      from jsonb_to_recordset(${sql.json(states)}::jsonb) s (workspace text, source text, head text, tags jsonb)
-    on conflict (workspace) do update
-      set source = excluded.source, head = excluded.head, tags = excluded.tags, read_at = excluded.read_at`);
-};
+/**
+ * Returns the statement that stores what was read of a repository for these workspaces, unless a reading that began later has
+ * stored it.
+ */
+export const storeFollowed = (states: readonly FollowedState[], startedAt: Timestamp): Sql => sql`
+  insert into commits.followed (workspace, source, head, tags, read_at)
+  select s.workspace, s.source, s.head, s.tags, ${startedAt}
+    from jsonb_to_recordset(${sql.json(states)}::jsonb) s (workspace text, source text, head text, tags jsonb)
+  on conflict (workspace) do update
+    set source = excluded.source, head = excluded.head, tags = excluded.tags, read_at = excluded.read_at
+    where followed.read_at <= excluded.read_at`;
 
 /** Replaces the source while a workspace is deleted: the commits that were pushed meanwhile start no run after its recovery. */
 export const SOURCE_OF_DELETED = '';

@@ -1,1 +1,1 @@
-export { commitsDefinition, createCommitsJob } from './commits.module.js';
+export { commitsDefinition, CommitsModule, createCommitsJobs } from './commits.module.js';

@@ -6,6 +6,7 @@ import { decideCommit } from './commit-decision.js';
 import { readFollowedRefs } from './followed-refs.reader.js';
 import { SOURCE_OF_DELETED, storeFollowed, type BoundWorkspace } from './followed-repositories.queries.js';
 import type { RefHead, RepositoryReader } from './repository-reader.service.js';
+import { storeVcsEvents, type NewVcsEvent } from './vcs-events.queries.js';
 
 type DecisionDependencies = {
   readonly database: Database;
@@ -22,6 +23,28 @@ const toSource = ({ token, repository }: BoundWorkspace): string =>
     repository.tagsRegex ? `tags ${repository.tagsRegex}` : `branch ${repository.branch}`,
   ].join('\n');
 
+/** `reason`: why the commit starts no run; null if it starts one. */
+const toVcsEvent = (
+  { organization, client, workspace, workspaceName }: BoundWorkspace,
+  { identifier }: RepositoryReader,
+  { type, name, sha }: RefHead,
+  reason: string | null,
+): NewVcsEvent => {
+  const commit = `${sha.slice(0, 12)} of the ${type} ${name} of ${identifier}`;
+  return {
+    organization,
+    client,
+    workspace,
+    level: 'info',
+    message:
+      reason === null
+        ? `Workspace ${workspaceName} runs the commit ${commit}`
+        : `Workspace ${workspaceName} does not run the commit ${commit}: ${reason}`,
+    suggestedAction: null,
+    subject: sha,
+  };
+};
+
 /** Decides one commit for a workspace, and creates its configuration version if it gets one. */
 const decideRef = async (
   { versions, logger }: DecisionDependencies,
@@ -29,7 +52,7 @@ const decideRef = async (
   reader: RepositoryReader,
   ref: RefHead,
   isFirst: boolean,
-): Promise<void> => {
+): Promise<NewVcsEvent> => {
   const { workspace, repository, isLocked, hasRuns, head } = bound;
   const isBranch = ref.type === 'branch';
   const usesCommit = await versions.hasCommit(workspace, ref.sha);
@@ -38,13 +61,16 @@ const decideRef = async (
   const target = { ...repository, isLocked, hasRuns, usesCommit, isFirst };
   const decision = decideCommit(target, { ref, defaultBranch, sha: ref.sha, files });
   if (!decision.runs) logger.debug({ workspace, commit: ref.sha, reason: decision.reason }, 'commit starts no run');
-  if (!decision.fetches) return;
+  const startsRun = decision.runs && bound.source !== SOURCE_OF_DELETED;
+  const reason = decision.runs ? 'The workspace was recovered' : decision.reason;
+  const event = toVcsEvent(bound, reader, ref, startsRun ? null : reason);
+  if (!decision.fetches) return event;
   const commit = await reader.getCommit(ref.sha);
   await versions.create(workspace, {
     serviceProvider: bound.serviceProvider,
     apiUrl: bound.apiUrl,
     // A recovery starts no run by itself.
-    startsRun: decision.runs && bound.source !== SOURCE_OF_DELETED,
+    startsRun,
     ingress: {
       identifier: reader.identifier,
       branch: isBranch ? ref.name : null,
@@ -59,6 +85,7 @@ const decideRef = async (
       oauthToken: bound.token,
     },
   });
+  return event;
 };
 
 /** Decides the new commits of a repository for a workspace, and stores that they are decided. Returns their number. */
@@ -68,13 +95,17 @@ export const decideForWorkspace = async (
   reader: RepositoryReader,
 ): Promise<number> => {
   const { database, clock } = dependencies;
+  const events: NewVcsEvent[] = [];
   const source = toSource(bound);
   const isFirst = bound.source !== source;
   const { head, tags, pushed } = await readFollowedRefs(bound, reader, isFirst);
-  for (const ref of pushed) await decideRef(dependencies, bound, reader, ref, isFirst);
+  for (const ref of pushed) events.push(await decideRef(dependencies, bound, reader, ref, isFirst));
   const isSame = !isFirst && head === bound.head && isDeepStrictEqual(tags, bound.tags);
   if (!isSame) {
-    await storeFollowed(database, [{ workspace: bound.workspace, source, head, tags }], clock.now().toISOString());
+    await database.transaction([
+      storeVcsEvents(events, clock.now().toISOString()),
+      storeFollowed([{ workspace: bound.workspace, source, head, tags }], reader.startedAt.toISOString()),
+    ]);
   }
   return pushed.length;
 };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
 import type { ScheduledJob } from '#platform/postgres';
-import { createCommitsJob } from './index.js';
+import { createCommitsJobs } from './index.js';
 import { FixedClock } from '../../../test/support/clocks.js';
 import { waitForFollowers } from '../../../test/support/event-log.js';
 import { quiet } from '../../../test/support/silent-logger.js';
@@ -30,10 +30,15 @@ afterAll(async () => {
   await gitea.remove();
 });
 
-const createJob = (options: Partial<Parameters<typeof createCommitsJob>[0]> = {}): ScheduledJob => {
+const createJobs = (options: Partial<Parameters<typeof createCommitsJobs>[0]> = {}): readonly ScheduledJob[] => {
   const { runtime, store } = server;
-  const { outboundPrivateHosts, toolReleases } = runtime.settings;
-  return createCommitsJob({ ...runtime, store, outboundPrivateHosts, toolReleases, ...options });
+  return createCommitsJobs({ ...runtime, ...runtime.settings, store, ...options });
+};
+
+const createJob: (...options: Parameters<typeof createJobs>) => ScheduledJob = (options) => {
+  const [job] = createJobs(options);
+  if (!job) throw new Error('no job');
+  return job;
 };
 
 const poll = (): Promise<number> => runJobOnce(createJob());

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { Clock, Logger } from '#platform/kernel';
+import type { Clock, Logger, Timestamp } from '#platform/kernel';
 import type { Database, JobRun, ScheduledJob } from '#platform/postgres';
 import { readBytes } from '#storage/blob-store';
 import type { Vault } from '#storage/vault';
@@ -16,6 +16,9 @@ import {
 import { Pauses, type PausableWork } from './pauses.service.js';
 import { decideForWorkspace } from './pushed-commits.service.js';
 import { RepositoryReader } from './repository-reader.service.js';
+import type { RepositoryWebhooks } from './repository-webhooks.service.js';
+import { deleteOldVcsEvents } from './vcs-events.queries.js';
+import type { UnusedWebhook } from './webhooks.queries.js';
 
 const EVERY_MS = 60_000;
 /** Commits that one run of the job fetches at most. The next run continues. */
@@ -24,14 +27,17 @@ const FETCHED_AT_ONCE = 200;
 const CONNECTIONS_AT_ONCE = 4;
 /** The job starts no more work on a connection after this time. The next run of the job continues. */
 const TIME_OF_CONNECTION_MS = 30_000;
+/** As in HCP Terraform. */
+const VCS_EVENTS_DAYS = 10;
 /** A commit that could not be fetched in this time is given up. */
 const FETCH_WITHIN_MS = 60 * 60_000;
 
-type CommitsJobDependencies = {
+export type CommitsJobDependencies = {
   readonly database: Database;
   readonly vault: Pick<Vault, 'open'>;
   readonly hosts: Pick<GitHosts, 'open'>;
   readonly versions: Pick<CommitVersions, keyof CommitVersions>;
+  readonly webhooks: Pick<RepositoryWebhooks, keyof RepositoryWebhooks>;
   readonly clock: Clock;
   readonly logger: Logger;
 };
@@ -45,13 +51,13 @@ const isOfConnection = (error: unknown): boolean =>
   error instanceof GitHostError && CONNECTION_FAILURES.includes(error.failure);
 
 /** The rows of one repository or commit. */
-type Group<T> = readonly [T, ...T[]];
+export type Group<T> = readonly [T, ...T[]];
 
-const toGroups = <T>(rows: readonly T[], toKey: (row: T) => string): readonly Group<T>[] => [
+export const toGroups = <T>(rows: readonly T[], toKey: (row: T) => string): readonly Group<T>[] => [
   ...(Map.groupBy(rows, toKey) as Map<string, [T, ...T[]]>).values(),
 ];
 
-const toRepositoryKey = ({ token, identifier }: Pick<BoundPosition, 'token' | 'identifier'>): string =>
+export const toRepositoryKey = ({ token, identifier }: Pick<BoundPosition, 'token' | 'identifier'>): string =>
   `${token} ${identifier}`;
 const toHost = (token: string): PausableWork => ({ subject: 'reading a Git host', key: token });
 
@@ -67,10 +73,11 @@ export const createRepositoryCommitsJob = (dependencies: CommitsJobDependencies)
     name: 'repository_commits',
     everyMs: EVERY_MS,
     run: async (round) => {
-      await fetchCommits(dependencies, pauses, round);
       left = await readRepositories(dependencies, pauses, round, left);
       await fetchCommits(dependencies, pauses, round);
       await updateUnfollowed(dependencies.database);
+      await dependencies.webhooks.removeUnused((webhook) => openHostOfWebhook(dependencies, webhook));
+      await deleteOldVcsEvents(dependencies.database, toRetentionStart(dependencies.clock));
       pauses.removeOld();
     },
   };
@@ -85,11 +92,20 @@ const openHost = async (
   return text === undefined || !isConnectedProvider(provider) ? null : hosts.open({ provider, apiUrl, token: text });
 };
 
+const openHostOfWebhook = async (
+  dependencies: CommitsJobDependencies,
+  { token, serviceProvider, apiUrl }: UnusedWebhook,
+): Promise<GitHost | null> =>
+  serviceProvider === null || apiUrl === null ? null : openHost(dependencies, { token, serviceProvider, apiUrl });
+
+const toRetentionStart = (clock: Clock): Timestamp =>
+  new Date(clock.now().getTime() - VCS_EVENTS_DAYS * 24 * 60 * 60_000).toISOString();
+
 /**
  * Works on several connections at once, and on the groups of a connection one after another while there is time. Returns the
  * groups that are left.
  */
-const forEachConnection = async <T extends { readonly token: string | null }>(
+export const forEachConnection = async <T extends { readonly token: string | null }>(
   { clock }: CommitsJobDependencies,
   { signal }: JobRun,
   groups: readonly Group<T>[],
@@ -132,7 +148,7 @@ const readRepositories = async (
   return left;
 };
 
-const readRepository = async (
+export const readRepository = async (
   dependencies: CommitsJobDependencies,
   pauses: Pauses,
   round: JobRun,
@@ -145,7 +161,8 @@ const readRepository = async (
     await pauses.attempt(repository, async () => {
       const host = await openHost(dependencies, first);
       if (!host) return;
-      const reader = new RepositoryReader(host, first.identifier);
+      await dependencies.webhooks.ensure(host, first);
+      const reader = new RepositoryReader(host, first.identifier, dependencies.clock.now());
       for (const bound of group) {
         if (round.signal.aborted) return;
         await pauses.attempt({ subject: 'deciding the commits of a workspace', key: bound.workspace }, async () =>
@@ -159,7 +176,11 @@ const readRepository = async (
   }
 };
 
-const fetchCommits = async (dependencies: CommitsJobDependencies, pauses: Pauses, round: JobRun): Promise<void> => {
+export const fetchCommits = async (
+  dependencies: CommitsJobDependencies,
+  pauses: Pauses,
+  round: JobRun,
+): Promise<void> => {
   const commits = await dependencies.versions.listUnfetched(FETCHED_AT_ONCE, pauses.listPaused());
   const toKey = ({ token, identifier, sha }: UnfetchedCommit): string => `${token} ${identifier} ${sha}`;
   await forEachConnection(dependencies, round, toGroups(commits, toKey), async (group) => {

@@ -13,6 +13,8 @@ export class RepositoryReader {
   constructor(
     private readonly host: GitHost,
     readonly identifier: string,
+    /** When the reading has begun. A reading that began earlier knows less. */
+    readonly startedAt: Date,
   ) {}
 
   /** Returns the name of the default branch; null if there is no such repository. */

@@ -1,4 +1,4 @@
-export { GitHosts } from './git-hosts.service.js';
+export { DELIVERIES, GitHosts } from './git-hosts.service.js';
 export {
   GitHostError,
   MAX_TAGS,

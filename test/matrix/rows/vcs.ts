@@ -1,7 +1,7 @@
 import { makeOauthClient, newOauthClient, openTestGitHost } from '../../support/git-host.js';
 import { related, resource } from '../../support/seeds.js';
 import type { Cell, MatrixRow, MatrixTarget } from '../matrix.js';
-import { createTarget, inAcme, organization } from '../targets.js';
+import { createTarget, inAcme, organization, site } from '../targets.js';
 
 const CLIENTS = '/organizations/:organization/oauth-clients';
 
@@ -141,4 +141,21 @@ const hosts: readonly MatrixRow[] = [
   },
 ];
 
-export const vcsRows: readonly MatrixRow[] = [...clients, ...tokens, ...hosts];
+const webhooks: readonly MatrixRow[] = [
+  {
+    route: 'GET /organizations/:organization/vcs-events',
+    about: organization,
+    demands: ['manage-vcs-connections'],
+    status: 200,
+  },
+  {
+    route: 'POST /webhooks/vcs/:id',
+    about: { ...site, params: () => ({ id: 'none' }) },
+    demands: 'anybody',
+    status: 404,
+    trail: [],
+    successes: 'libs/runs/commits/webhooks.spec.ts',
+  },
+];
+
+export const vcsRows: readonly MatrixRow[] = [...clients, ...tokens, ...hosts, ...webhooks];

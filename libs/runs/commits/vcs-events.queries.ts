@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { sql, type Sql, type Timestamp } from '#platform/kernel';
+import { listInOrganization, type Actor } from '#api/access';
+import type { ListPage, PageRequest } from '#api/json-api';
+import type { Database } from '#platform/postgres';
+
+export const VCS_EVENT_LEVELS = ['info', 'error'] as const;
+export type VcsEventLevel = (typeof VCS_EVENT_LEVELS)[number];
+
+/** What became of a commit or a delivery. */
+export type NewVcsEvent = {
+  readonly organization: string;
+  /** Id of the OAuth client. */
+  readonly client: string;
+  /** Id of the workspace; null for an event about the repository. */
+  readonly workspace: string | null;
+  readonly level: VcsEventLevel;
+  readonly message: string;
+  readonly suggestedAction: string | null;
+  /** Events with the same workspace, message and subject are one event: a commit or a delivery. */
+  readonly subject: string;
+};
+
+const ID_CHARACTERS = 16;
+
+const toId = ({ client, workspace, message, subject }: NewVcsEvent): string => {
+  const text = [client, workspace ?? '', message, subject].join('\n');
+  return `ve-${createHash('sha256').update(text).digest('hex').slice(0, ID_CHARACTERS)}`;
+};
+
+/** Returns the statement that stores events. An event that is stored already stays as it is. */
+export const storeVcsEvents = (events: readonly NewVcsEvent[], now: Timestamp): Sql => {
+  const rows = events.map((event) => ({ ...event, id: toId(event) }));
+  return sql`
+    insert into commits.vcs_events (id, organization, oauth_client, workspace, level, message, suggested_action, created_at)
+    select e.id, e.organization, e.client, e.workspace, e.level, e.message, e."suggestedAction", ${now}
+      from jsonb_to_recordset(${sql.json(rows)}::jsonb)
+           e (id text, organization text, client text, workspace text, level text, message text, "suggestedAction" text)
+    on conflict (id) do nothing`;
+};
+
+export type VcsEventRow = {
+  readonly id: string;
+  readonly organization: string;
+  readonly client: string;
+  readonly workspace: string | null;
+  readonly level: string;
+  readonly message: string;
+  readonly suggestedAction: string | null;
+  readonly createdAt: Timestamp;
+};
+
+export type VcsEventFilter = {
+  readonly from: Date | null;
+  readonly to: Date | null;
+  /** Ids of OAuth clients. */
+  readonly clients: readonly string[] | null;
+  readonly levels: readonly string[] | null;
+};
+
+const LIST = {
+  permission: 'manage-vcs-connections',
+  columns: sql.raw(`e.id, e.organization, e.oauth_client as client, e.workspace, e.level, e.message,
+                    e.suggested_action as "suggestedAction", e.created_at as "createdAt"`),
+  from: sql.raw('from commits.vcs_events e'),
+  order: sql.raw('"createdAt" desc, id'),
+} as const;
+
+/** Returns one page of the events of an organization, the newest first, and the count of all. */
+export const listVcsEvents = (
+  database: Database,
+  actor: Actor,
+  organization: string,
+  { from, to, clients, levels }: VcsEventFilter,
+  page: PageRequest,
+): Promise<ListPage<VcsEventRow>> => {
+  const where = sql`e.organization = owner.id
+    ${from ? sql`and e.created_at >= ${from.toISOString()}` : sql.empty}
+    ${to ? sql`and e.created_at <= ${to.toISOString()}` : sql.empty}
+    ${clients ? sql`and e.oauth_client = any (${clients}::text[])` : sql.empty}
+    ${levels ? sql`and e.level = any (${levels}::text[])` : sql.empty}`;
+  return listInOrganization<VcsEventRow>(database, actor, { ...LIST, where, organization }, page);
+};
+
+/** Deletes old events and deliveries, and those of organizations that do not exist any more. */
+export const deleteOldVcsEvents = async (database: Database, before: Timestamp): Promise<void> => {
+  await database.rows(sql`
+    delete from commits.vcs_events e
+     where e.created_at < ${before} or not exists (select 1 from organizations o where o.id = e.organization)`);
+  await database.rows(sql`
+    delete from commits.deliveries d
+     where d.received_at < ${before} or not exists (select 1 from commits.webhooks h where h.id = d.webhook)`);
+};

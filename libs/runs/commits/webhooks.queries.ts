@@ -1,0 +1,114 @@
+import { sql, type Sql, type Timestamp } from '#platform/kernel';
+import type { Database } from '#platform/postgres';
+import { selectEncryptedSecret } from '#storage/vault';
+
+/** The webhook of a repository. */
+export type WebhookRow = {
+  /** Part of its address, and the id of its secret in the vault. */
+  readonly id: string;
+  /** Id at the Git host; null if the host has no webhook yet. */
+  readonly hostId: string | null;
+  readonly checkedAt: Timestamp | null;
+};
+
+const COLUMNS = sql.raw('h.id, h.host_id as "hostId", h.checked_at as "checkedAt"');
+
+export const findWebhookOfRepository = (
+  database: Database,
+  token: string,
+  identifier: string,
+): Promise<WebhookRow | undefined> =>
+  database.row<WebhookRow>(
+    sql`select ${COLUMNS} from commits.webhooks h where h.token = ${token} and h.identifier = ${identifier}`,
+  );
+
+type NewWebhook = {
+  readonly id: string;
+  readonly organization: string;
+  readonly token: string;
+  readonly identifier: string;
+};
+
+/** Returns the statement that stores a webhook that the host does not have yet. */
+export const insertWebhook = ({ id, organization, token, identifier }: NewWebhook): Sql => sql`
+  insert into commits.webhooks (id, organization, token, identifier) values (${id}, ${organization}, ${token}, ${identifier})`;
+
+/** Stores that the webhook was checked. `hostId`: null if the host has none. */
+export const storeWebhookCheck = async (
+  database: Database,
+  id: string,
+  hostId: string | null,
+  now: Timestamp,
+): Promise<void> => {
+  await database.rows(sql`update commits.webhooks set host_id = ${hostId}, checked_at = ${now} where id = ${id}`);
+};
+
+/** A webhook of a repository that no workspace follows any more. The members of its connection are null if it was deleted. */
+export type UnusedWebhook = {
+  readonly id: string;
+  readonly identifier: string;
+  readonly hostId: string | null;
+  readonly token: string;
+  readonly serviceProvider: string | null;
+  readonly apiUrl: string | null;
+};
+
+export const listUnusedWebhooks = (database: Database, most: number): Promise<readonly UnusedWebhook[]> =>
+  database.rows<UnusedWebhook>(sql`
+    select h.id, h.identifier, h.host_id as "hostId", h.token, oc.service_provider as "serviceProvider", oc.api_url as "apiUrl"
+      from commits.webhooks h left join oauth_clients oc on oc.token = h.token
+     where oc.id is null or not exists (
+             select 1 from workspaces w
+              where w.organization = oc.organization and w.vcs_token = h.token and w.vcs_repository = h.identifier)
+     order by h.id limit ${most}`);
+
+export const deleteWebhook = (id: string): Sql => sql`delete from commits.webhooks where id = ${id}`;
+
+/** What the server needs to check a delivery. */
+type WebhookForDelivery = {
+  readonly serviceProvider: string;
+  /** Encrypted, and null if it was deleted. */
+  readonly secret: string | null;
+};
+
+export const findWebhookForDelivery = (database: Database, id: string): Promise<WebhookForDelivery | undefined> =>
+  database.row<WebhookForDelivery>(sql`
+    select oc.service_provider as "serviceProvider", ${selectEncryptedSecret(sql.raw('h.id'))} as secret
+      from commits.webhooks h join oauth_clients oc on oc.token = h.token where h.id = ${id}`);
+
+/** Stores a delivery. A delivery that is stored already stays as it is. */
+export const storeDelivery = async (
+  database: Database,
+  { webhook, delivery, event }: { readonly webhook: string; readonly delivery: string; readonly event: string },
+  now: Timestamp,
+): Promise<void> => {
+  await database.rows(sql`
+    insert into commits.deliveries (webhook, delivery, event, received_at)
+    values (${webhook}, ${delivery}, ${event}, ${now}) on conflict (webhook, delivery) do nothing`);
+};
+
+/** A delivery after which its repository was not read yet. */
+export type PendingDelivery = {
+  readonly webhook: string;
+  readonly delivery: string;
+  readonly event: string;
+  readonly organization: string;
+  readonly client: string;
+  readonly token: string;
+  readonly identifier: string;
+};
+
+export const listPendingDeliveries = (database: Database, most: number): Promise<readonly PendingDelivery[]> =>
+  database.rows<PendingDelivery>(sql`
+    select d.webhook, d.delivery, d.event, h.organization, oc.id as client, h.token, h.identifier
+      from commits.deliveries d join commits.webhooks h on h.id = d.webhook join oauth_clients oc on oc.token = h.token
+     where d.handled_at is null order by d.received_at, d.delivery limit ${most}`);
+
+/** Returns the statement that ends these deliveries. */
+export const endDeliveries = (
+  deliveries: readonly Pick<PendingDelivery, 'webhook' | 'delivery'>[],
+  now: Timestamp,
+): Sql => sql`
+  update commits.deliveries d set handled_at = ${now}
+    from jsonb_to_recordset(${sql.json(deliveries)}::jsonb) e (webhook text, delivery text)
+   where d.webhook = e.webhook and d.delivery = e.delivery`;

@@ -1,0 +1,211 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '#platform/kernel';
+import type { ScheduledJob } from '#platform/postgres';
+import { Vault } from '#storage/vault';
+import { createCommitsJobs } from './index.js';
+import { FixedClock } from '../../../test/support/clocks.js';
+import { INSTALL_GITEA_TIMEOUT_MS, startGitea, type Gitea } from '../../../test/support/gitea.js';
+import { makeOauthClient, REACHES_GIT_HOSTS } from '../../../test/support/git-host.js';
+import { waitUntil } from '../../../test/support/product.js';
+import { runJobOnce } from '../../../test/support/scheduled-jobs.js';
+import { expectStatus, makeOrganization, makeRemotePool, makeWorkspace } from '../../../test/support/seeds.js';
+import { startTestServer, type TestServer } from '../../../test/support/server.js';
+
+let gitea: Gitea;
+let server: TestServer;
+let client: string;
+let token: string;
+let clock: FixedClock;
+let repositories = 0;
+
+beforeAll(async () => {
+  gitea = await startGitea();
+  server = await startTestServer({ followers: true, env: REACHES_GIT_HOSTS });
+  clock = new FixedClock();
+  await makeOrganization(server, 'acme');
+  await makeRemotePool(server, 'acme', 'edge');
+  ({ client, token } = await makeOauthClient(server, 'acme', gitea));
+}, INSTALL_GITEA_TIMEOUT_MS);
+
+afterAll(async () => {
+  await server.close();
+  await gitea.remove();
+});
+
+/** Returns the job that reads all repositories, and the job that handles deliveries. */
+const createJobs = (): readonly [ScheduledJob, ScheduledJob] => {
+  const { runtime, store } = server;
+  const options = { ...runtime, ...runtime.settings, store, clock, publicUrl: server.url };
+  return createCommitsJobs(options) as readonly [ScheduledJob, ScheduledJob];
+};
+
+const poll = (): Promise<number> => runJobOnce(createJobs()[0]);
+const handleDeliveries = (): Promise<number> => runJobOnce(createJobs()[1]);
+
+const makeRepository = (): Promise<string> => {
+  repositories += 1;
+  return gitea.makeRepository(`watched-${repositories}`, { 'main.tf': 'terraform {}\n' });
+};
+
+const bind = (identifier: string, name: string): Promise<string> =>
+  makeWorkspace(server, 'acme', name, {
+    'vcs-repo': { identifier, 'oauth-token-id': token },
+    'queue-all-runs': true,
+  });
+
+const listMessages = async (workspace: string): Promise<readonly unknown[]> =>
+  expectStatus(await server.get(`/api/v2/workspaces/${workspace}/runs`), 200).body.data.map(
+    ({ attributes }: { attributes: { message: unknown } }) => attributes.message,
+  );
+
+type StoredWebhook = { readonly id: string; readonly hostId: string | null };
+
+const findWebhook = async (identifier: string): Promise<StoredWebhook | undefined> =>
+  server.database.row<StoredWebhook>(
+    sql`select id, host_id as "hostId" from commits.webhooks where identifier = ${identifier}`,
+  );
+
+const requireWebhook = async (identifier: string): Promise<StoredWebhook> => {
+  const webhook = await findWebhook(identifier);
+  if (!webhook) throw new Error(`${identifier} has no webhook`);
+  return webhook;
+};
+
+const countDeliveries = async (): Promise<number> => {
+  const row = await server.database.row<{ count: number }>(sql`select count(*)::int as count from commits.deliveries`);
+  return row?.count ?? 0;
+};
+
+type Sent = { readonly id?: string; readonly signature?: string; readonly body?: string };
+
+/** Sends a delivery to a webhook, signed with its secret. */
+const deliver = async (webhook: string, identifier: string, sent: Sent = {}): Promise<number> => {
+  const secret = (await new Vault(server.database, server.runtime.encryptionKeys).open(webhook)) ?? '';
+  const body = sent.body ?? JSON.stringify({ repository: { full_name: identifier } });
+  const response = await fetch(`${server.url}/api/v2/webhooks/vcs/${webhook}`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-gitea-event': 'push',
+      'x-gitea-delivery': sent.id ?? randomUUID(),
+      'x-gitea-signature': sent.signature ?? createHmac('sha256', secret).update(body).digest('hex'),
+    },
+    body,
+  });
+  return response.status;
+};
+
+const listHooks = async (identifier: string): Promise<readonly { id: number; config: { url: string } }[]> =>
+  gitea.call('GET', `/repos/${identifier}/hooks`);
+
+describe('the webhook of a repository', () => {
+  it('is created once for all workspaces, and makes a push start its runs at once', async () => {
+    const repository = await makeRepository();
+    const [one, two] = [await bind(repository, 'hooked-1'), await bind(repository, 'hooked-2')];
+    await poll();
+    await poll();
+    const webhook = await requireWebhook(repository);
+    const hooks = await listHooks(repository);
+    const url = `${server.url}/api/v2/webhooks/vcs/${webhook.id}`;
+    expect(hooks.map(({ id, config }) => [String(id), config.url])).toEqual([[webhook.hostId, url]]);
+    const before = await countDeliveries();
+    await gitea.commit(repository, 'main', { 'next.tf': '#\n' }, 'Next');
+    await waitUntil(async () => (await countDeliveries()) > before, 'the delivery of the push');
+    await handleDeliveries();
+    for (const workspace of [one, two]) expect(await listMessages(workspace)).toEqual(['Next\n', 'Add files\n']);
+    await poll();
+    expect(await listMessages(one)).toEqual(['Next\n', 'Add files\n']);
+  });
+
+  it('is repaired if it was changed or deleted at the host', async () => {
+    const repository = await makeRepository();
+    await bind(repository, 'repaired');
+    await poll();
+    const { id, hostId } = await requireWebhook(repository);
+    await gitea.call('PATCH', `/repos/${repository}/hooks/${hostId}`, { active: false });
+    clock.pass({ minutes: 61 });
+    await poll();
+    const repaired = await requireWebhook(repository);
+    expect([repaired.id, (await listHooks(repository)).map((hook) => String(hook.id))]).toEqual([
+      id,
+      [repaired.hostId],
+    ]);
+    expect(repaired.hostId).not.toBe(hostId);
+    await gitea.call('DELETE', `/repos/${repository}/hooks/${repaired.hostId}`);
+    clock.pass({ minutes: 61 });
+    await poll();
+    expect(await listHooks(repository)).toHaveLength(1);
+  });
+
+  it('is removed when no workspace follows the repository, with its secret', async () => {
+    const repository = await makeRepository();
+    const workspace = await bind(repository, 'unbound');
+    await poll();
+    const { id } = await requireWebhook(repository);
+    const unbound = { data: { type: 'workspaces', attributes: { 'vcs-repo': null } } };
+    expectStatus(await server.patch(`/api/v2/workspaces/${workspace}`, unbound), 200);
+    await poll();
+    expect([await findWebhook(repository), await listHooks(repository)]).toEqual([undefined, []]);
+    expect(await new Vault(server.database, server.runtime.encryptionKeys).open(id)).toBeUndefined();
+    expect(await deliver(id, repository)).toBe(404);
+  });
+
+  it('stores only signed deliveries, and each of them once', async () => {
+    const repository = await makeRepository();
+    await bind(repository, 'guarded');
+    await poll();
+    const { id } = await requireWebhook(repository);
+    const before = await countDeliveries();
+    expect(await deliver(id, repository, { signature: 'f'.repeat(64) })).toBe(403);
+    expect(await deliver(id, repository, { signature: '' })).toBe(403);
+    expect(await deliver(id, repository, { body: '{' })).toBe(400);
+    expect(await deliver(id, repository, { body: JSON.stringify('x'.repeat(4 * 1_048_576)) })).toBe(413);
+    expect(await countDeliveries()).toBe(before);
+    const delivery = randomUUID();
+    expect([await deliver(id, repository, { id: delivery }), await deliver(id, repository, { id: delivery })]).toEqual([
+      204, 204,
+    ]);
+    expect(await countDeliveries()).toBe(before + 1);
+  });
+
+  it('is not needed: polls find what it did not send', async () => {
+    const repository = await makeRepository();
+    const workspace = await bind(repository, 'lost');
+    await poll();
+    const { hostId } = await requireWebhook(repository);
+    await gitea.call('DELETE', `/repos/${repository}/hooks/${hostId}`);
+    await gitea.commit(repository, 'main', { 'next.tf': '#\n' }, 'Next');
+    await poll();
+    expect(await listMessages(workspace)).toEqual(['Next\n', 'Add files\n']);
+  });
+});
+
+describe('the VCS events of an organization', () => {
+  const list = async (query = ''): Promise<readonly { attributes: Record<string, unknown> }[]> =>
+    expectStatus(await server.get(`/api/v2/organizations/acme/vcs-events${query}`), 200).body.data;
+
+  it('say why commits start no run, until they are 10 days old', async () => {
+    const repository = await makeRepository();
+    await makeWorkspace(server, 'acme', 'explained', {
+      'vcs-repo': { identifier: repository, 'oauth-token-id': token },
+      'queue-all-runs': true,
+      'working-directory': 'network',
+    });
+    await poll();
+    const sha = await gitea.commit(repository, 'main', { 'elsewhere.tf': '#\n' }, 'Elsewhere');
+    await poll();
+    const message = `Workspace explained does not run the commit ${sha.slice(0, 12)} of the branch main of ${repository}: No changed file matches the triggers`;
+    const about = (rows: readonly { attributes: Record<string, unknown> }[]) =>
+      rows.filter(({ attributes }) => attributes['message'] === message);
+    const found = about(await list(`?filter[oauth_client_external_ids]=${client}&filter[levels]=info`));
+    expect(found).toMatchObject([{ attributes: { level: 'info', 'suggested-action': null } }]);
+    expect(await list('?filter[levels]=error')).toEqual([]);
+    expect(await list('?filter[to]=2000-01-01')).toEqual([]);
+    for (const filter of ['filter[levels]=debug', 'filter[from]=yesterday'])
+      expectStatus(await server.get(`/api/v2/organizations/acme/vcs-events?${filter}`), 400);
+    clock.pass({ minutes: 10 * 24 * 60 + 1 });
+    await poll();
+    expect(about(await list())).toEqual([]);
+  });
+});
