@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { decideCommit, type CommitTarget, type PushedCommit } from './commit-decision.js';
+import {
+  decideCommit,
+  decidePullRequest,
+  type CommitTarget,
+  type ProposedCommit,
+  type PushedCommit,
+} from './commit-decision.js';
 
 const TARGET: CommitTarget = {
   branch: '',
@@ -10,6 +16,7 @@ const TARGET: CommitTarget = {
   triggerPatterns: [],
   workingDirectory: null,
   queueAllRuns: false,
+  speculativeEnabled: true,
   isLocked: false,
   hasRuns: true,
   usesCommit: false,
@@ -97,6 +104,7 @@ describe('a push', () => {
       triggerPatterns: fc.array(fc.constantFrom('**', 'a/*'), { maxLength: 2 }),
       workingDirectory: fc.option(fc.constantFrom('a', 'b')),
       queueAllRuns: fc.boolean(),
+      speculativeEnabled: fc.boolean(),
       isLocked: fc.boolean(),
       hasRuns: fc.boolean(),
       usesCommit: fc.boolean(),
@@ -118,6 +126,31 @@ describe('a push', () => {
         expect(decision.runs && !more.runs).toBe(false);
       }),
     );
+  });
+});
+
+const PROPOSAL: ProposedCommit = {
+  baseBranch: 'main',
+  defaultBranch: 'main',
+  isFork: false,
+  files: ['network/main.tf'],
+};
+
+describe('a pull request', () => {
+  it.each<[string, Partial<CommitTarget>, Partial<ProposedCommit>, object]>([
+    ['to the default branch starts a plan', {}, {}, RUNS],
+    ['to the branch of the workspace starts a plan', { branch: 'x' }, { baseBranch: 'x' }, RUNS],
+    ['to another branch starts none', {}, { baseBranch: 'x' }, skips('follows the branch main')],
+    ['starts none if the workspace wants none', { speculativeEnabled: false }, {}, skips('no plans in this workspace')],
+    ['of a fork starts none', {}, { isFork: true }, skips('other repositories')],
+    ['outside of the working directory starts none', { workingDirectory: 'x' }, {}, skips('No changed file')],
+    ['of unknown files starts a plan', { workingDirectory: 'x' }, { files: null }, RUNS],
+    ['starts one plan for a commit', { usesCommit: true }, {}, skips('duplicate commit SHA')],
+    ['starts none before the first run', { hasRuns: false }, {}, skips('queue-all-runs is false')],
+    ['starts one before the first run if all runs are queued', { hasRuns: false, queueAllRuns: true }, {}, RUNS],
+    ['starts a plan in a locked workspace', { isLocked: true }, {}, RUNS],
+  ])('%s', (_, target, proposal, decision) => {
+    expect(decidePullRequest({ ...TARGET, ...target }, { ...PROPOSAL, ...proposal })).toEqual(decision);
   });
 });
 

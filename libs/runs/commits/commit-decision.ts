@@ -11,14 +11,19 @@ export type CommitTriggers = {
   readonly triggerPatterns: readonly string[];
   readonly workingDirectory: string | null;
   readonly queueAllRuns: boolean;
+  readonly speculativeEnabled: boolean;
 };
 
-/** The workspace when the decision is made. */
-export type CommitTarget = CommitTriggers & {
-  readonly isLocked: boolean;
+/** The workspace when the decision about a pull request is made. */
+type PullRequestTarget = CommitTriggers & {
   readonly hasRuns: boolean;
   /** Whether a configuration version of the workspace has this commit already. */
   readonly usesCommit: boolean;
+};
+
+/** The workspace when the decision is made. */
+export type CommitTarget = PullRequestTarget & {
+  readonly isLocked: boolean;
   /** Whether the server follows the repository for the workspace since this commit. */
   readonly isFirst: boolean;
 };
@@ -29,6 +34,16 @@ export type PushedCommit = {
   /** The SHA; null if the branch or tag was deleted. */
   readonly sha: string | null;
   /** Paths of the changed files; null if the host cannot list them, or not all of them. */
+  readonly files: readonly string[] | null;
+};
+
+/** The newest commit of an open pull request. */
+export type ProposedCommit = {
+  /** The branch that the commit is to be merged into. */
+  readonly baseBranch: string;
+  readonly defaultBranch: string;
+  readonly isFork: boolean;
+  /** Like those of `PushedCommit`. */
   readonly files: readonly string[] | null;
 };
 
@@ -83,8 +98,8 @@ const isTooMuch = (files: readonly string[], patterns: readonly string[]): boole
   files.length > MAX_FILES || countCharacters(files) * countCharacters(patterns) > MAX_COMPARISONS;
 
 /** Returns whether the changed files concern the workspace. If they are unknown, or too many, they may. */
-const concernsFiles = (target: CommitTriggers, { ref, files }: PushedCommit): boolean => {
-  if (!target.fileTriggersEnabled || files === null || ref.type === 'tag') return true;
+const concernsFiles = (target: CommitTriggers, files: PushedCommit['files']): boolean => {
+  if (!target.fileTriggersEnabled || files === null) return true;
   const { triggerPatterns, triggerPrefixes, workingDirectory } = target;
   if (isTooMuch(files, triggerPatterns)) return true;
   if (triggerPatterns.length > 0) {
@@ -97,19 +112,36 @@ const concernsFiles = (target: CommitTriggers, { ref, files }: PushedCommit): bo
   return files.some((path) => folders.some((folder) => isBelow(folder, path)));
 };
 
+const NO_FILE = 'No changed file matches the triggers';
+const DUPLICATE = 'Processing skipped for duplicate commit SHA';
+const NO_RUN_YET = 'Commits start no run until somebody has started one, because queue-all-runs is false';
+
 /** Decides what a push does in a workspace. The first rule that stops it is the reason. */
 export const decideCommit = (target: CommitTarget, commit: PushedCommit): CommitDecision => {
   if (commit.sha === null) return skip('The branch or tag was deleted');
   const stop = decideRef(target, commit);
   if (stop) return stop;
   // The first commit is the configuration that the workspace begins with, whatever it changes.
-  if (!target.isFirst && !concernsFiles(target, commit)) return skip('No changed file matches the triggers');
-  if (target.usesCommit) return skip('Processing skipped for duplicate commit SHA');
+  if (!target.isFirst && !concernsFiles(target, commit.ref.type === 'tag' ? null : commit.files)) return skip(NO_FILE);
+  if (target.usesCommit) return skip(DUPLICATE);
   if (!target.queueAllRuns && target.isFirst)
     return fetchOnly('The first commit starts no run, because queue-all-runs is false');
   if (!target.queueAllRuns && !target.hasRuns) {
-    return fetchOnly('Commits start no run until somebody has started one, because queue-all-runs is false');
+    return fetchOnly(NO_RUN_YET);
   }
   if (target.isLocked) return fetchOnly('The workspace is locked');
+  return { fetches: true, runs: true };
+};
+
+/** Decides what a new commit of a pull request does in a workspace. A run for it only plans, so that it needs no lock. */
+export const decidePullRequest = (target: PullRequestTarget, commit: ProposedCommit): CommitDecision => {
+  if (!target.speculativeEnabled) return skip('Pull requests start no plans in this workspace');
+  const branch = target.branch || commit.defaultBranch;
+  if (commit.baseBranch !== branch) return skip(`The workspace follows the branch ${branch}`);
+  // Everybody can write what a fork runs, and a plan knows the secrets of its workspace.
+  if (commit.isFork) return skip('Pull requests from other repositories start no plans');
+  if (!concernsFiles(target, commit.files)) return skip(NO_FILE);
+  if (target.usesCommit) return skip(DUPLICATE);
+  if (!target.queueAllRuns && !target.hasRuns) return skip(NO_RUN_YET);
   return { fetches: true, runs: true };
 };

@@ -31,7 +31,7 @@ export const commitsDefinition: ModuleDefinition = {
       backup: 'rows',
       organizationExport: { without: 'the other site has webhooks of its own' },
     },
-    { table: 'commits.deliveries', backup: 'empty', because: 'polls read what deliveries were about' },
+    { table: 'commits.webhook_deliveries', backup: 'empty', because: 'polls read what deliveries were about' },
     {
       table: 'commits.vcs_events',
       backup: 'rows',

@@ -41,6 +41,7 @@ const fetchOnce = async (
     versions: {
       hasCommit: async () => false,
       create: async () => undefined,
+      endPullRequest: async () => undefined,
       receive: async () => undefined,
       fail: async () => undefined,
       listUnfetched: async (_, keys) => {

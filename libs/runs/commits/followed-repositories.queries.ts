@@ -28,10 +28,16 @@ export type BoundWorkspace = {
   readonly head: string | null;
   /** SHAs of all listed tags by their names. */
   readonly tags: Readonly<Record<string, string>>;
+  /** SHAs of the open pull requests by their numbers; null before the first read. */
+  readonly pullRequests: Readonly<Record<string, string>> | null;
+  /** Whether a newer commit of a pull request cancels the plans of older ones. */
+  readonly cancelsSuperseded: boolean;
 };
 
 /** The position of a workspace in the order of connections and repositories. */
 export type BoundPosition = { readonly token: string; readonly identifier: string; readonly workspace: string };
+
+const SPECULATIVE_ENABLED = sql.raw(`coalesce((w.settings ->> 'speculativeEnabled')::boolean, true)`);
 
 export const BOUND_PAGE_SIZE = 1_000;
 
@@ -51,8 +57,10 @@ export const listBoundWorkspaces = async (
              'identifier', w.settings #> '{vcsRepo,identifier}', 'branch', w.settings #> '{vcsRepo,branch}',
              'tagsRegex', w.settings #> '{vcsRepo,tagsRegex}', 'fileTriggersEnabled', w.settings -> 'fileTriggersEnabled',
              'triggerPrefixes', w.settings -> 'triggerPrefixes', 'triggerPatterns', w.settings -> 'triggerPatterns',
-             'workingDirectory', w.settings -> 'workingDirectory', 'queueAllRuns', w.settings -> 'queueAllRuns') as repository,
-           f.source, f.head, coalesce(f.tags, '{}') as tags
+             'workingDirectory', w.settings -> 'workingDirectory', 'queueAllRuns', w.settings -> 'queueAllRuns',
+             'speculativeEnabled', ${SPECULATIVE_ENABLED}) as repository,
+           f.source, f.head, coalesce(f.tags, '{}') as tags, f.pull_requests as "pullRequests",
+           coalesce((o.settings ->> 'speculativePlanManagementEnabled')::boolean, true) as "cancelsSuperseded"
       from workspaces w
       join oauth_clients oc on ${isConnectionUsable(sql`w.vcs_token`)}
       join projects p on p.id = w.project join organizations o on o.id = w.organization
@@ -67,6 +75,7 @@ type FollowedState = {
   readonly source: string;
   readonly head: string | null;
   readonly tags: Readonly<Record<string, string>>;
+  readonly pullRequests: BoundWorkspace['pullRequests'];
 };
 
 /**
@@ -74,11 +83,13 @@ type FollowedState = {
  * stored it.
  */
 export const storeFollowed = (states: readonly FollowedState[], startedAt: Timestamp): Sql => sql`
-  insert into commits.followed (workspace, source, head, tags, read_at)
-  select s.workspace, s.source, s.head, s.tags, ${startedAt}
-    from jsonb_to_recordset(${sql.json(states)}::jsonb) s (workspace text, source text, head text, tags jsonb)
+  insert into commits.followed (workspace, source, head, tags, pull_requests, read_at)
+  select s.workspace, s.source, s.head, s.tags, s."pullRequests", ${startedAt}
+    from jsonb_to_recordset(${sql.json(states)}::jsonb)
+         s (workspace text, source text, head text, tags jsonb, "pullRequests" jsonb)
   on conflict (workspace) do update
-    set source = excluded.source, head = excluded.head, tags = excluded.tags, read_at = excluded.read_at
+    set source = excluded.source, head = excluded.head, tags = excluded.tags, pull_requests = excluded.pull_requests,
+        read_at = excluded.read_at
     where followed.read_at <= excluded.read_at`;
 
 /** Replaces the source while a workspace is deleted: the commits that were pushed meanwhile start no run after its recovery. */

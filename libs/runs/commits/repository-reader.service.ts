@@ -1,4 +1,4 @@
-import type { GitHost, HostCommit } from '#vcs/git-hosts';
+import { GitHostError, type GitHost, type HostCommit, type HostPullRequest } from '#vcs/git-hosts';
 
 /** A branch or a tag, and the commit that it names. */
 export type RefHead = { readonly type: 'branch' | 'tag'; readonly name: string; readonly sha: string };
@@ -40,6 +40,23 @@ export class RepositoryReader {
 
   listChangedFiles(before: string, after: string): Promise<readonly string[] | null> {
     return this.once(`files ${before} ${after}`, () => this.host.listChangedFiles(this.identifier, before, after));
+  }
+
+  /** Returns the open pull requests, those that changed last first; null if the repository has none that the account may read. */
+  listPullRequests(): Promise<readonly HostPullRequest[] | null> {
+    return this.once('pull requests', async () => {
+      try {
+        return await this.host.listPullRequests(this.identifier);
+      } catch (error) {
+        if (error instanceof GitHostError && ['not-found', 'forbidden'].includes(error.failure)) return null;
+        throw error;
+      }
+    });
+  }
+
+  /** `sha`: the newest commit, with which the files change. */
+  listPullRequestFiles(number: number, sha: string): Promise<readonly string[] | null> {
+    return this.once(`files of ${number} ${sha}`, () => this.host.listPullRequestFiles(this.identifier, number));
   }
 
   private once<T>(name: string, read: () => Promise<T>): Promise<T> {

@@ -5,7 +5,7 @@ import type { ListPage, PageRequest } from '#api/json-api';
 import type { Database } from '#platform/postgres';
 
 export const VCS_EVENT_LEVELS = ['info', 'error'] as const;
-export type VcsEventLevel = (typeof VCS_EVENT_LEVELS)[number];
+type VcsEventLevel = (typeof VCS_EVENT_LEVELS)[number];
 
 /** What became of a commit or a delivery. */
 export type NewVcsEvent = {
@@ -19,6 +19,35 @@ export type NewVcsEvent = {
   readonly suggestedAction: string | null;
   /** Events with the same workspace, message and subject are one event: a commit or a delivery. */
   readonly subject: string;
+};
+
+type EventWorkspace = {
+  readonly workspace: string;
+  readonly workspaceName: string;
+  readonly organization: string;
+  readonly client: string;
+};
+
+/** `place`: where the commit is. `reason`: why it starts no run; null if it starts one. */
+export const toCommitEvent = (
+  { organization, client, workspace, workspaceName }: EventWorkspace,
+  sha: string,
+  place: string,
+  reason: string | null,
+): NewVcsEvent => {
+  const commit = `${sha.slice(0, 12)} of ${place}`;
+  return {
+    organization,
+    client,
+    workspace,
+    level: 'info',
+    message:
+      reason === null
+        ? `Workspace ${workspaceName} runs the commit ${commit}`
+        : `Workspace ${workspaceName} does not run the commit ${commit}: ${reason}`,
+    suggestedAction: null,
+    subject: sha,
+  };
 };
 
 const ID_CHARACTERS = 16;
@@ -50,7 +79,7 @@ export type VcsEventRow = {
   readonly createdAt: Timestamp;
 };
 
-export type VcsEventFilter = {
+type VcsEventFilter = {
   readonly from: Date | null;
   readonly to: Date | null;
   /** Ids of OAuth clients. */
@@ -88,6 +117,6 @@ export const deleteOldVcsEvents = async (database: Database, before: Timestamp):
     delete from commits.vcs_events e
      where e.created_at < ${before} or not exists (select 1 from organizations o where o.id = e.organization)`);
   await database.rows(sql`
-    delete from commits.deliveries d
+    delete from commits.webhook_deliveries d
      where d.received_at < ${before} or not exists (select 1 from commits.webhooks h where h.id = d.webhook)`);
 };

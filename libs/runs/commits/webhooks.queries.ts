@@ -3,7 +3,7 @@ import type { Database } from '#platform/postgres';
 import { selectEncryptedSecret } from '#storage/vault';
 
 /** The webhook of a repository. */
-export type WebhookRow = {
+type WebhookRow = {
   /** Part of its address, and the id of its secret in the vault. */
   readonly id: string;
   /** Id at the Git host; null if the host has no webhook yet. */
@@ -83,7 +83,7 @@ export const storeDelivery = async (
   now: Timestamp,
 ): Promise<void> => {
   await database.rows(sql`
-    insert into commits.deliveries (webhook, delivery, event, received_at)
+    insert into commits.webhook_deliveries (webhook, delivery, event, received_at)
     values (${webhook}, ${delivery}, ${event}, ${now}) on conflict (webhook, delivery) do nothing`);
 };
 
@@ -101,7 +101,7 @@ export type PendingDelivery = {
 export const listPendingDeliveries = (database: Database, most: number): Promise<readonly PendingDelivery[]> =>
   database.rows<PendingDelivery>(sql`
     select d.webhook, d.delivery, d.event, h.organization, oc.id as client, h.token, h.identifier
-      from commits.deliveries d join commits.webhooks h on h.id = d.webhook join oauth_clients oc on oc.token = h.token
+      from commits.webhook_deliveries d join commits.webhooks h on h.id = d.webhook join oauth_clients oc on oc.token = h.token
      where d.handled_at is null order by d.received_at, d.delivery limit ${most}`);
 
 /** Returns the statement that ends these deliveries. */
@@ -109,6 +109,6 @@ export const endDeliveries = (
   deliveries: readonly Pick<PendingDelivery, 'webhook' | 'delivery'>[],
   now: Timestamp,
 ): Sql => sql`
-  update commits.deliveries d set handled_at = ${now}
+  update commits.webhook_deliveries d set handled_at = ${now}
     from jsonb_to_recordset(${sql.json(deliveries)}::jsonb) e (webhook text, delivery text)
    where d.webhook = e.webhook and d.delivery = e.delivery`;

@@ -73,7 +73,9 @@ const requireWebhook = async (identifier: string): Promise<StoredWebhook> => {
 };
 
 const countDeliveries = async (): Promise<number> => {
-  const row = await server.database.row<{ count: number }>(sql`select count(*)::int as count from commits.deliveries`);
+  const row = await server.database.row<{ count: number }>(
+    sql`select count(*)::int as count from commits.webhook_deliveries`,
+  );
   return row?.count ?? 0;
 };
 

@@ -1,10 +1,12 @@
 export { DELIVERIES, GitHosts } from './git-hosts.service.js';
 export {
   GitHostError,
+  MAX_PULL_REQUESTS,
   MAX_TAGS,
   type GitHost,
   type GitHostFailure,
   type HostCommit,
+  type HostPullRequest,
   type HostRepository,
 } from './git-host.js';
 export {

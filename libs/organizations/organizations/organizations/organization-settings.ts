@@ -22,7 +22,7 @@ const settings = {
   allowForceDeleteWorkspaces: flag(false),
   sendPassingStatusesForUntriggeredSpeculativePlans: storedAttribute(flag(false)),
   aggregatedCommitStatusEnabled: storedAttribute(flag(true)),
-  speculativePlanManagementEnabled: storedAttribute(flag(true)),
+  speculativePlanManagementEnabled: flag(true),
   ownersTeamSamlRoleId: storedAttribute(nullableText(255)),
   sessionTimeout: minutes,
   sessionRemember: minutes,

@@ -13,7 +13,7 @@ create table commits.webhooks (
 );
 
 -- What webhooks have sent. A second delivery with the same id changes nothing.
-create table commits.deliveries (
+create table commits.webhook_deliveries (
   webhook text not null,
   delivery text not null,
   event text not null,
@@ -21,8 +21,8 @@ create table commits.deliveries (
   handled_at timestamptz,
   primary key (webhook, delivery)
 );
-create index deliveries_to_handle on commits.deliveries (webhook) where handled_at is null;
-create index deliveries_by_age on commits.deliveries (received_at);
+create index webhook_deliveries_to_handle on commits.webhook_deliveries (webhook) where handled_at is null;
+create index webhook_deliveries_by_age on commits.webhook_deliveries (received_at);
 
 -- What became of deliveries and commits, and why. Old rows are deleted.
 create table commits.vcs_events (

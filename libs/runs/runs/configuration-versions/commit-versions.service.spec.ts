@@ -38,6 +38,7 @@ const createCommits = async (
         commitUrl: 'https://git.example.com/acme/network/commit/1',
         cloneUrl: 'https://git.example.com/acme/network.git',
         senderUsername: null,
+        pullRequest: null,
         oauthToken,
       },
     });

@@ -7,10 +7,12 @@ import { configurationVersion, type ConfigurationSource, type Ingress } from './
 import type { ConfigurationUploads } from './configuration-version.uploads.js';
 import {
   findExistingConfigurations,
+  listOpenOfPullRequest,
   listUnfetchedConfigurations,
   loadWorkspaceForCommit,
   type UnfetchedCommit,
 } from './configuration-versions.queries.js';
+import { cancelRun } from '../runs/change-run.operation.js';
 
 /** A commit of the repository of a workspace that becomes a configuration version. */
 type NewCommit = {
@@ -24,9 +26,20 @@ type NewCommit = {
 
 const ID_CHARACTERS = 16;
 
-/** Returns the same id for the same commit of a workspace, so that nothing processes a commit twice. */
-const toCommitVersionId = (workspace: string, sha: string): string =>
-  `cv-${createHash('sha256').update(`${workspace} ${sha}`).digest('hex').slice(0, ID_CHARACTERS)}`;
+/** A commit of a branch or tag, or with the number of a pull request, the newest commit of it. */
+type CommitOfWorkspace = { readonly sha: string; readonly pullRequest: number | null };
+
+/**
+ * Returns the same id for the same commit of a workspace, so that nothing processes a commit twice. A commit that was planned for
+ * a pull request is another one after the merge.
+ */
+const toCommitVersionId = (workspace: string, { sha, pullRequest }: CommitOfWorkspace): string => {
+  const text = pullRequest === null ? `${workspace} ${sha}` : `${workspace} ${sha} ${pullRequest}`;
+  return `cv-${createHash('sha256').update(text).digest('hex').slice(0, ID_CHARACTERS)}`;
+};
+
+/** How long an executor can take to stop. */
+const COOL_OFF_MS = 10_000;
 
 /** Returns the kind of a Git host without its edition: `github` for `github_enterprise`. */
 const toSource = (serviceProvider: string): ConfigurationSource =>
@@ -40,13 +53,14 @@ export class CommitVersions {
     private readonly ids: Ids,
   ) {}
 
-  async hasCommit(workspace: string, sha: string): Promise<boolean> {
-    return findExistingConfigurations(this.store.database, toCommitVersionId(workspace, sha));
+  async hasCommit(workspace: string, commit: CommitOfWorkspace): Promise<boolean> {
+    return findExistingConfigurations(this.store.database, toCommitVersionId(workspace, commit));
   }
 
   /** Creates the configuration version of a commit, without its content. Does nothing if it exists, or if the workspace was deleted. */
   async create(workspace: string, { serviceProvider, apiUrl, startsRun, ingress }: NewCommit): Promise<void> {
-    const id = toCommitVersionId(workspace, ingress.commitSha);
+    const { commitSha: sha, pullRequest } = ingress;
+    const id = toCommitVersionId(workspace, { sha, pullRequest: pullRequest?.number ?? null });
     await this.store.retryOnConflict(async () => {
       const target = await loadWorkspaceForCommit(this.store.database, workspace, id);
       if (!target || target.exists) return;
@@ -56,7 +70,7 @@ export class CommitVersions {
           workspace,
           source: toSource(serviceProvider),
           autoQueueRuns: startsRun,
-          speculative: false,
+          speculative: pullRequest !== null,
           provisional: false,
           // Never the author of the commit: anybody can write any name there.
           createdBy: { type: 'system', id: 'system', name: new URL(apiUrl).host },
@@ -91,5 +105,20 @@ export class CommitVersions {
   /** Ends a configuration version whose commit cannot be fetched. */
   fail(id: string, message: string): Promise<void> {
     return this.uploads.failFetch(id, message);
+  }
+
+  /**
+   * Cancels the plans of a pull request, and ends its configuration versions that are not fetched. `keptSha`: the commit whose plan
+   * continues; null for none.
+   */
+  async endPullRequest(workspace: string, number: number, keptSha: string | null, now: Date): Promise<void> {
+    const { store, ids } = this;
+    const forceCancelAvailableAt = new Date(now.getTime() + COOL_OFF_MS).toISOString();
+    const { configurations, runs } = await listOpenOfPullRequest(store.database, workspace, number, keptSha);
+    const message = keptSha === null ? 'The pull request was closed' : 'The pull request has a newer commit';
+    for (const id of configurations) await this.uploads.failFetch(id, message);
+    for (const id of runs) {
+      await cancelRun(store, id, { forceCancelAvailableAt }, createSystemContext('commits', ids.uuid()));
+    }
   }
 }

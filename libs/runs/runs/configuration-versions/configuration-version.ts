@@ -38,8 +38,10 @@ const ingress = z.strictObject({
   commitMessage: z.string(),
   commitUrl: z.string(),
   cloneUrl: z.string(),
-  /** The account that pushed the commit; null if the Git host does not say it. */
+  /** The account that pushed the commit, or that opened the pull request; null if the Git host does not say it. */
   senderUsername: z.string().nullable(),
+  /** Null for a commit of a branch or tag. */
+  pullRequest: z.strictObject({ number: z.int(), title: z.string(), url: z.string() }).nullable(),
   oauthToken: z.string(),
 });
 

@@ -212,7 +212,11 @@ export class ConfigurationUploads {
   private async markUploadStarted(configuration: ConfigurationForUpload): Promise<readonly StreamWrite[]> {
     if (!configuration.autoQueueRuns || configuration.executionMode === 'local') return [];
     if (configuration.ingress)
-      return this.prepareRun(configuration, configuration.autoApply, configuration.ingress.commitMessage);
+      return this.prepareRun(
+        configuration,
+        configuration.autoApply && !configuration.speculative,
+        configuration.ingress.commitMessage,
+      );
     const maker = await findCurrentIdentity(this.store.database, configuration.createdBy);
     const creatorScope = await loadCreatorScope(this.store.database, maker, configuration);
     if (!can(maker, 'queue-run', creatorScope)) return [];

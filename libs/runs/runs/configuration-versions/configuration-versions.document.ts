@@ -41,7 +41,10 @@ export const renderCommits = (rows: readonly ConfigurationVersionRow[]): Resourc
   rows.flatMap((row) => (row.ingress ? [renderIngressAttributes(row, row.ingress)] : []));
 
 /** Renders the commit of a configuration version. */
-export const renderIngressAttributes = ({ id }: Pick<ConfigurationVersionRow, 'id'>, ingress: Ingress): Resource => ({
+export const renderIngressAttributes = (
+  { id }: Pick<ConfigurationVersionRow, 'id'>,
+  { pullRequest, ...ingress }: Ingress,
+): Resource => ({
   id: toIngressId(id),
   type: 'ingress-attributes',
   attributes: {
@@ -52,12 +55,12 @@ export const renderIngressAttributes = ({ id }: Pick<ConfigurationVersionRow, 'i
     'commit-url': ingress.commitUrl,
     'compare-url': null,
     identifier: ingress.identifier,
-    'is-pull-request': false,
+    'is-pull-request': pullRequest !== null,
     'on-default-branch': ingress.onDefaultBranch,
     'pull-request-body': null,
-    'pull-request-number': null,
-    'pull-request-title': null,
-    'pull-request-url': null,
+    'pull-request-number': pullRequest?.number ?? null,
+    'pull-request-title': pullRequest?.title ?? null,
+    'pull-request-url': pullRequest?.url ?? null,
     'sender-avatar-url': null,
     'sender-html-url': null,
     'sender-username': ingress.senderUsername,

@@ -76,12 +76,15 @@ export const ingressAttributesSchema = defineResource({
     'commit-url': exampleText('https://git.example.com/acme/network/commit/5f3c1e9b7a2d4c6f8e0b1a3d5c7e9f1b3d5a7c9e'),
     'compare-url': always(null),
     identifier: exampleText('acme/network'),
-    'is-pull-request': always(false),
+    'is-pull-request': z.boolean().meta({ examples: [false] }),
     'on-default-branch': z.boolean().meta({ examples: [true] }),
     'pull-request-body': always(null),
-    'pull-request-number': always(null),
-    'pull-request-title': always(null),
-    'pull-request-url': always(null),
+    'pull-request-number': z
+      .int()
+      .nullable()
+      .meta({ examples: [null] }),
+    'pull-request-title': exampleText('Add a subnet').nullable(),
+    'pull-request-url': exampleText('https://git.example.com/acme/network/pulls/7').nullable(),
     'sender-avatar-url': always(null),
     'sender-html-url': always(null),
     'sender-username': exampleText('ada').nullable(),

@@ -295,3 +295,24 @@ export const listUnfetchedConfigurations = (
            and not (array[c.id, oc.token, concat_ws(' ', oc.token, c.ingress ->> 'identifier', c.ingress ->> 'commitSha')]
                     && ${paused}::text[])) commits
      order by turn, "createdAt", id limit ${most}`);
+
+/** What is not finished of a pull request in a workspace. */
+type OpenOfPullRequest = { readonly configurations: readonly string[]; readonly runs: readonly string[] };
+
+/** `keptSha`: the commit that is left out; null for none. */
+export const listOpenOfPullRequest = async (
+  database: Database,
+  workspace: string,
+  number: number,
+  keptSha: string | null,
+): Promise<OpenOfPullRequest> => {
+  const row = await database.row<OpenOfPullRequest>(sql`
+    with versions as (
+      select c.id, c.status from configuration_versions c join workspaces w on w.id = c.workspace
+       where c.workspace = ${workspace} and (c.ingress #>> '{pullRequest,number}')::bigint = ${number}
+         and c.ingress ->> 'commitSha' is distinct from ${keptSha}::text)
+    select array(select id from versions where status = 'pending' order by id) as configurations,
+           array(select r.id from runs r join versions v on v.id = r.configuration_version
+                  where r.status <> all (${FINAL_STATUSES}::text[]) order by r.id) as runs`);
+  return row ?? { configurations: [], runs: [] };
+};

@@ -130,6 +130,16 @@ export const changeRun = (
     return getFirstRow<RunRow>(rows.slice(-1));
   });
 
+/** Changes a run for a job of the server. */
+const changeForJob = (store: EventStore, id: string, command: RunCommand, context: EventContext): Promise<void> =>
+  store.retryOnConflict(async () => {
+    const row = await loadRunForCommand(store.database, null, id);
+    const loaded = await store.restore(id, run, row.snapshot);
+    const decided = { row, loaded, write: decideWrite(run, loaded, row.organization, command) };
+    const writes = await prepareLockChange(store, decided, false);
+    await store.append(writes, context, buildLeaseEnd(decided));
+  });
+
 /** Ends the work of an executor that has not renewed its lease. Does nothing if it has reported meanwhile. */
 export const expireLease = async (
   store: EventStore,
@@ -138,19 +148,23 @@ export const expireLease = async (
   context: EventContext,
 ): Promise<void> => {
   try {
-    await store.retryOnConflict(async () => {
-      const row = await loadRunForCommand(store.database, null, id);
-      const loaded = await store.restore(id, run, row.snapshot);
-      const decided = {
-        row,
-        loaded,
-        write: decideWrite(run, loaded, row.organization, { type: 'ExpireLease', data }),
-      };
-      const writes = await prepareLockChange(store, decided, false);
-      await store.append(writes, context, buildLeaseEnd(decided));
-    });
+    await changeForJob(store, id, { type: 'ExpireLease', data }, context);
   } catch (error) {
     // The workspace was deleted.
     if (!(error instanceof Refusal) || error.kind !== 'not-found') throw error;
+  }
+};
+
+/** Cancels a run. Does nothing if it has ended, or is being canceled. */
+export const cancelRun = async (
+  store: EventStore,
+  id: string,
+  data: DataOf<RunCommand, 'CancelRun'>,
+  context: EventContext,
+): Promise<void> => {
+  try {
+    await changeForJob(store, id, { type: 'CancelRun', data }, context);
+  } catch (error) {
+    if (!(error instanceof Refusal) || !['not-found', 'conflict'].includes(error.kind)) throw error;
   }
 };

@@ -50,7 +50,7 @@ const settings = {
   source: { schema: z.string(), initial: 'tfe-api' },
   sourceName: nullableString,
   sourceUrl: nullableString,
-  speculativeEnabled: storedAttribute(flag(true)),
+  speculativeEnabled: flag(true),
   structuredRunOutputEnabled: flag(true),
   /** `iac-version` and `terraform-version` are two names of it. */
   terraformVersion: { schema: z.string(), initial: 'latest' },

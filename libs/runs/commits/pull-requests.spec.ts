@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createCommitsJobs } from './index.js';
+import { INSTALL_GITEA_TIMEOUT_MS, startGitea, type Gitea } from '../../../test/support/gitea.js';
+import { makeOauthClient, REACHES_GIT_HOSTS } from '../../../test/support/git-host.js';
+import { runJobOnce } from '../../../test/support/scheduled-jobs.js';
+import {
+  expectStatus,
+  makeOrganization,
+  makeRemotePool,
+  makeWorkspace,
+  resource,
+} from '../../../test/support/seeds.js';
+import { startTestServer, type TestServer } from '../../../test/support/server.js';
+
+let gitea: Gitea;
+let server: TestServer;
+let token: string;
+let repositories = 0;
+
+beforeAll(async () => {
+  gitea = await startGitea();
+  server = await startTestServer({ followers: true, env: REACHES_GIT_HOSTS });
+  await makeOrganization(server, 'acme');
+  await makeRemotePool(server, 'acme', 'edge');
+  ({ token } = await makeOauthClient(server, 'acme', gitea));
+}, INSTALL_GITEA_TIMEOUT_MS);
+
+afterAll(async () => {
+  await server.close();
+  await gitea.remove();
+});
+
+const poll = async (): Promise<void> => {
+  const [job] = createCommitsJobs({ ...server.runtime, ...server.runtime.settings, store: server.store });
+  if (!job) throw new Error('no job');
+  await runJobOnce(job);
+};
+
+/** Creates a repository and a workspace that follows it. */
+const follow = async (name: string, attributes: object = {}) => {
+  repositories += 1;
+  const identifier = await gitea.makeRepository(`proposed-${repositories}`, { 'main.tf': 'terraform {}\n' });
+  const workspace = await makeWorkspace(server, 'acme', name, {
+    'vcs-repo': { identifier, 'oauth-token-id': token },
+    'queue-all-runs': true,
+    'auto-apply': true,
+    ...attributes,
+  });
+  await poll();
+  return { identifier, workspace };
+};
+
+const propose = async (identifier: string, branch: string, base = 'main'): Promise<number> => {
+  await gitea.commit(identifier, branch, { [`${branch}.tf`]: '#\n' }, `Propose ${branch}`);
+  const pull = { head: branch, base, title: `Add ${branch}` };
+  return (await gitea.call('POST', `/repos/${identifier}/pulls`, pull)).number as number;
+};
+
+type Listed = {
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly relationships: { readonly 'configuration-version': { readonly data: { readonly id: string } } };
+};
+
+/** Returns the runs of a workspace besides the run of its first commit, the newest first. */
+const listRuns = async (workspace: string): Promise<readonly Listed[]> => {
+  const { data } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}/runs`), 200).body;
+  return (data as readonly Listed[]).filter(({ attributes }) => attributes['message'] !== 'Add files\n');
+};
+
+const listStates = async (workspace: string): Promise<readonly unknown[]> =>
+  (await listRuns(workspace)).map(({ attributes: { message, status } }) => [message, status]);
+
+describe('a pull request', () => {
+  it('gets a plan of its newest commit that is never applied, and shows where it is from', async () => {
+    const { identifier, workspace } = await follow('proposals');
+    const number = await propose(identifier, 'topic');
+    await poll();
+    await poll();
+    const [run, ...others] = await listRuns(workspace);
+    expect([run?.attributes, others]).toMatchObject([
+      { message: 'Propose topic\n', 'plan-only': true, 'auto-apply': false },
+      [],
+    ]);
+    const path = `/api/v2/configuration-versions/${run?.relationships['configuration-version'].data.id}`;
+    const version = expectStatus(await server.get(`${path}?include=ingress_attributes`), 200).body;
+    expect(version.data.attributes).toMatchObject({ speculative: true, status: 'uploaded' });
+    expect(version.included[0].attributes).toMatchObject({
+      branch: 'topic',
+      'is-pull-request': true,
+      'pull-request-number': number,
+      'pull-request-title': 'Add topic',
+      'pull-request-url': `${gitea.url}/${identifier}/pulls/${number}`,
+      'sender-username': gitea.user,
+    });
+  });
+
+  it('gets another plan when it changes, which cancels the older one', async () => {
+    const { identifier, workspace } = await follow('updated');
+    await propose(identifier, 'topic');
+    await poll();
+    await gitea.commit(identifier, 'topic', { 'more.tf': '#\n' }, 'More');
+    await poll();
+    const [newest, oldest] = await listStates(workspace);
+    expect(newest).not.toEqual(['More\n', 'canceled']);
+    expect(oldest).toEqual(['Propose topic\n', 'canceled']);
+  });
+
+  it('keeps its older plans if the organization wants it', async () => {
+    const update = (enabled: boolean) =>
+      server.patch(
+        '/api/v2/organizations/acme',
+        resource('organizations', { 'speculative-plan-management-enabled': enabled }),
+      );
+    expectStatus(await update(false), 200);
+    const { identifier, workspace } = await follow('kept');
+    await propose(identifier, 'topic');
+    await poll();
+    await gitea.commit(identifier, 'topic', { 'more.tf': '#\n' }, 'More');
+    await poll();
+    expectStatus(await update(true), 200);
+    expect((await listRuns(workspace)).map(({ attributes }) => attributes['status'])).not.toContain('canceled');
+  });
+
+  it('cancels its plans when it is closed, and its commit is planned and applied after the merge', async () => {
+    const { identifier, workspace } = await follow('closed');
+    const number = await propose(identifier, 'topic');
+    await poll();
+    const merge = { Do: 'fast-forward-only' };
+    await gitea.call('POST', `/repos/${identifier}/pulls/${number}/merge`, merge);
+    await poll();
+    const [merged, proposed] = await listRuns(workspace);
+    expect(proposed?.attributes).toMatchObject({ status: 'canceled', 'plan-only': true });
+    expect(merged?.attributes).toMatchObject({ message: 'Propose topic\n', 'plan-only': false, 'auto-apply': true });
+  });
+
+  it('of a fork gets no plan, and the VCS events say why', async () => {
+    const { identifier, workspace } = await follow('forked');
+    const stranger = await gitea.makeFork(identifier, 'stranger');
+    await stranger.commit(stranger.fork, 'proposal', { 'leak.tf': '#\n' }, 'Leak');
+    const pull = { head: 'stranger:proposal', base: 'main', title: 'Leak' };
+    await stranger.call('POST', `/repos/${identifier}/pulls`, pull);
+    await poll();
+    expect(await listRuns(workspace)).toEqual([]);
+    const events = expectStatus(await server.get('/api/v2/organizations/acme/vcs-events'), 200).body.data;
+    const messages = events.map(({ attributes }: Listed) => attributes['message']);
+    expect(messages).toContainEqual(expect.stringMatching(/^Workspace forked does not run .*from other repositories/));
+  });
+
+  it('gets no plan if the workspace wants none, if it is for another branch, or if it was open before', async () => {
+    const off = await follow('without', { 'speculative-enabled': false });
+    await propose(off.identifier, 'topic');
+    const { identifier, workspace } = await follow('elsewhere');
+    await gitea.commit(identifier, 'release', { 'release.tf': '#\n' });
+    await propose(identifier, 'topic', 'release');
+    await poll();
+    const late = await makeWorkspace(server, 'acme', 'late', {
+      'vcs-repo': { identifier, 'oauth-token-id': token, branch: 'release' },
+      'queue-all-runs': true,
+    });
+    await poll();
+    await poll();
+    const planned = await Promise.all([off.workspace, workspace, late].map(listRuns));
+    expect(planned.map((runs) => runs.filter(({ attributes }) => attributes['plan-only']))).toEqual([[], [], []]);
+  });
+});
