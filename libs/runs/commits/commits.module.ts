@@ -7,6 +7,7 @@ import type { EventStore, ModuleDefinition } from '#storage/event-store';
 import { Vault } from '#storage/vault';
 import { createCommitVersions } from '#runs/runs';
 import { GitHosts } from '#vcs/git-hosts';
+import { createCommitStatusesJob } from './commit-statuses.job.js';
 import { createRepositoryCommitsJob } from './repository-commits.job.js';
 import { RepositoryWebhooks } from './repository-webhooks.service.js';
 import { VcsEventsController } from './vcs-events.controller.js';
@@ -32,6 +33,7 @@ export const commitsDefinition: ModuleDefinition = {
       organizationExport: { without: 'the other site has webhooks of its own' },
     },
     { table: 'commits.webhook_deliveries', backup: 'empty', because: 'polls read what deliveries were about' },
+    { table: 'commits.reported_runs', backup: 'empty', because: 'statuses are reported again, and replace equal ones' },
     {
       table: 'commits.vcs_events',
       backup: 'rows',
@@ -68,7 +70,11 @@ export const createCommitsJobs = (options: CommitsOptions): readonly ScheduledJo
     clock,
     logger,
   };
-  return [createRepositoryCommitsJob(dependencies), createWebhookDeliveriesJob(dependencies)];
+  return [
+    createRepositoryCommitsJob(dependencies),
+    createWebhookDeliveriesJob(dependencies),
+    createCommitStatusesJob({ ...dependencies, publicUrl: options.publicUrl }),
+  ];
 };
 
 @Module({ controllers: [VcsEventsController, WebhooksController] })

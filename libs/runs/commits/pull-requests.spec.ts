@@ -30,11 +30,15 @@ afterAll(async () => {
   await gitea.remove();
 });
 
-const poll = async (): Promise<void> => {
-  const [job] = createCommitsJobs({ ...server.runtime, ...server.runtime.settings, store: server.store });
-  if (!job) throw new Error('no job');
+const runJob = async (name: string): Promise<void> => {
+  const jobs = createCommitsJobs({ ...server.runtime, ...server.runtime.settings, store: server.store });
+  const job = jobs.find((one) => one.name === name);
+  if (!job) throw new Error(`no job ${name}`);
   await runJobOnce(job);
 };
+
+const poll = (): Promise<void> => runJob('repository_commits');
+const reportStatuses = (): Promise<void> => runJob('commit_statuses');
 
 /** Creates a repository and a workspace that follows it. */
 const follow = async (name: string, attributes: object = {}) => {
@@ -161,5 +165,47 @@ describe('a pull request', () => {
     await poll();
     const planned = await Promise.all([off.workspace, workspace, late].map(listRuns));
     expect(planned.map((runs) => runs.filter(({ attributes }) => attributes['plan-only']))).toEqual([[], [], []]);
+  });
+});
+
+describe('the status of a commit', () => {
+  const listStatuses = async (identifier: string, sha: string): Promise<readonly unknown[]> => {
+    const { statuses } = await gitea.call('GET', `/repos/${identifier}/commits/${sha}/status`);
+    return (statuses as readonly { context: string; status: string; description: string }[])
+      .map(({ context, status, description }) => [context, status, description])
+      .toSorted();
+  };
+
+  const update = (attributes: object) =>
+    server.patch('/api/v2/organizations/acme', resource('organizations', attributes));
+
+  it('follows the runs of all workspaces, and leads to the run', async () => {
+    const { identifier, workspace } = await follow('reported');
+    await reportStatuses();
+    expect(await listStatuses(identifier, 'main')).toEqual([['cadastre/acme', 'pending', 'Planning']]);
+    const { data } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}/runs`), 200).body;
+    const [{ id }] = data;
+    const [status] = (await gitea.call('GET', `/repos/${identifier}/commits/main/status`)).statuses;
+    const { publicUrl } = server.runtime.settings;
+    expect(status.target_url).toBe(`${publicUrl}/app/acme/workspaces/reported/runs/${id}`);
+    expectStatus(await server.post(`/api/v2/runs/${id}/actions/cancel`), 202);
+    await reportStatuses();
+    expect(await listStatuses(identifier, 'main')).toEqual([['cadastre/acme', 'error', 'The plan was canceled']]);
+  });
+
+  it('is one for each workspace if the organization wants it', async () => {
+    expectStatus(await update({ 'aggregated-commit-status-enabled': false }), 200);
+    const { identifier } = await follow('apart-1');
+    await makeWorkspace(server, 'acme', 'apart-2', {
+      'vcs-repo': { identifier, 'oauth-token-id': token },
+      'queue-all-runs': true,
+    });
+    await poll();
+    await reportStatuses();
+    expectStatus(await update({ 'aggregated-commit-status-enabled': true }), 200);
+    expect(await listStatuses(identifier, 'main')).toEqual([
+      ['cadastre/acme/apart-1', 'pending', 'Planning'],
+      ['cadastre/acme/apart-2', 'pending', 'Planning'],
+    ]);
   });
 });

@@ -47,7 +47,7 @@ type HostOfToken = Pick<BoundWorkspace, 'token' | 'serviceProvider' | 'apiUrl'>;
 /** Failures that concern every request with the token. All others concern one repository or commit. */
 const CONNECTION_FAILURES: readonly GitHostError['failure'][] = ['unauthorized', 'rate-limited'];
 
-const isOfConnection = (error: unknown): boolean =>
+export const isOfConnection = (error: unknown): boolean =>
   error instanceof GitHostError && CONNECTION_FAILURES.includes(error.failure);
 
 /** The rows of one repository or commit. */
@@ -59,7 +59,7 @@ export const toGroups = <T>(rows: readonly T[], toKey: (row: T) => string): read
 
 export const toRepositoryKey = ({ token, identifier }: Pick<BoundPosition, 'token' | 'identifier'>): string =>
   `${token} ${identifier}`;
-const toHost = (token: string): PausableWork => ({ subject: 'reading a Git host', key: token });
+export const toHost = (token: string): PausableWork => ({ subject: 'reading a Git host', key: token });
 
 /**
  * Reads the branches and tags of all repositories that workspaces follow, decides new commits, and fetches the commits that become
@@ -83,7 +83,7 @@ export const createRepositoryCommitsJob = (dependencies: CommitsJobDependencies)
   };
 };
 
-const openHost = async (
+export const openHost = async (
   { vault, hosts }: CommitsJobDependencies,
   { token, serviceProvider, apiUrl }: HostOfToken,
 ): Promise<GitHost | null> => {

@@ -21,7 +21,7 @@ const settings = {
   assessmentsEnforced: storedAttribute(flag(false)),
   allowForceDeleteWorkspaces: flag(false),
   sendPassingStatusesForUntriggeredSpeculativePlans: storedAttribute(flag(false)),
-  aggregatedCommitStatusEnabled: storedAttribute(flag(true)),
+  aggregatedCommitStatusEnabled: flag(true),
   speculativePlanManagementEnabled: flag(true),
   ownersTeamSamlRoleId: storedAttribute(nullableText(255)),
   sessionTimeout: minutes,

@@ -1,0 +1,111 @@
+import type { ScheduledJob } from '#platform/postgres';
+import { GitHostError } from '#vcs/git-hosts';
+import { summarizeRuns, type CommitStatus, type RunOfCommit } from './commit-status.js';
+import {
+  deleteOldReports,
+  listRunsOfCommit,
+  listUnreportedRuns,
+  storeReportedRuns,
+  type UnreportedRun,
+} from './commit-statuses.queries.js';
+import { Pauses } from './pauses.service.js';
+import {
+  forEachConnection,
+  isOfConnection,
+  openHost,
+  toGroups,
+  toHost,
+  toRepositoryKey,
+  type CommitsJobDependencies,
+  type Group,
+} from './repository-commits.job.js';
+import { storeVcsEvents } from './vcs-events.queries.js';
+
+const EVERY_MS = 5_000;
+const FIRST_PAUSE_MS = 30_000;
+const REPORTED_AT_ONCE = 500;
+/** Statuses of older commits interest nobody any more. */
+const REPORTED_DAYS = 7;
+
+/** Failures that another attempt does not correct. */
+const LASTING_FAILURES: readonly GitHostError['failure'][] = ['forbidden', 'not-found'];
+
+/** A run, and the runs whose status its own is a part of. */
+type ReportedStatus = CommitStatus & { readonly context: string; readonly url: string };
+
+const toReportedStatus = (
+  publicUrl: string,
+  { organizationName, workspaceName, id, isAggregated }: UnreportedRun,
+  runs: readonly RunOfCommit[],
+): ReportedStatus => {
+  const organization = `${publicUrl}/app/${organizationName}`;
+  const isOne = runs.length < 2;
+  return {
+    ...summarizeRuns(runs),
+    context: isAggregated ? `cadastre/${organizationName}` : `cadastre/${organizationName}/${workspaceName}`,
+    url: isOne ? `${organization}/workspaces/${workspaceName}/runs/${id}` : `${organization}/runs`,
+  };
+};
+
+/**
+ * Reports the status of the runs of commits to their Git hosts. Runs never wait for it: it compares what the host has got with the
+ * present statuses, and a report that fails is repeated after a pause.
+ */
+export const createCommitStatusesJob = (
+  dependencies: CommitsJobDependencies & { readonly publicUrl: string },
+): ScheduledJob => {
+  const { database, clock, logger } = dependencies;
+  const pauses = new Pauses(clock, logger, FIRST_PAUSE_MS);
+  return {
+    name: 'commit_statuses',
+    everyMs: EVERY_MS,
+    run: async (round) => {
+      const since = new Date(clock.now().getTime() - REPORTED_DAYS * 24 * 60 * 60_000).toISOString();
+      const runs = await listUnreportedRuns(database, since, pauses.listPaused(), REPORTED_AT_ONCE);
+      const groups = toGroups(runs, (row) =>
+        [row.token, row.identifier, row.sha, row.organization, row.isAggregated ? '' : row.id].join(' '),
+      );
+      await forEachConnection(dependencies, round, groups, async (group) => {
+        const [first] = group;
+        const repository = { subject: 'reporting the status of a commit', key: toRepositoryKey(first) };
+        if (pauses.covers(first.token)) return;
+        try {
+          await pauses.attempt(repository, () => reportCommit(dependencies, group, since));
+        } catch (error) {
+          pauses.recordFailure(isOfConnection(error) ? toHost(first.token) : repository, error);
+        }
+        round.done(group.length);
+      });
+      await deleteOldReports(database, since);
+      pauses.removeOld();
+    },
+  };
+};
+
+const reportCommit = async (
+  dependencies: CommitsJobDependencies & { readonly publicUrl: string },
+  group: Group<UnreportedRun>,
+  since: string,
+): Promise<void> => {
+  const { database, clock, publicUrl } = dependencies;
+  const [first] = group;
+  const runs = first.isAggregated ? await listRunsOfCommit(database, first, since) : group;
+  const now = clock.now().toISOString();
+  try {
+    const host = await openHost(dependencies, first);
+    await host?.setStatus(first.identifier, first.sha, toReportedStatus(publicUrl, first, runs));
+  } catch (error) {
+    if (!(error instanceof GitHostError) || !LASTING_FAILURES.includes(error.failure)) throw error;
+    const event = {
+      organization: first.organization,
+      client: first.client,
+      workspace: null,
+      level: 'error',
+      message: `The status of ${first.sha.slice(0, 12)} of ${first.identifier} could not be reported: ${error.message}`,
+      suggestedAction: 'Give the account of the connection the right to write to the repository.',
+      subject: first.sha,
+    } as const;
+    await database.rows(storeVcsEvents([event], now));
+  }
+  await database.rows(storeReportedRuns(runs, now));
+};

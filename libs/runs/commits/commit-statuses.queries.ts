@@ -1,0 +1,73 @@
+import { sql, type Sql, type Timestamp } from '#platform/kernel';
+import type { Database } from '#platform/postgres';
+import { isConnectionUsable } from '#runs/runs';
+
+/** A run whose status the Git host does not have. */
+export type UnreportedRun = {
+  readonly id: string;
+  readonly status: string;
+  readonly workspaceName: string;
+  readonly isPlanned: boolean;
+  readonly organization: string;
+  readonly organizationName: string;
+  /** Whether all runs of a commit have one status together. */
+  readonly isAggregated: boolean;
+  readonly identifier: string;
+  readonly sha: string;
+  readonly client: string;
+  readonly token: string;
+  readonly serviceProvider: string;
+  readonly apiUrl: string;
+};
+
+const COLUMNS = sql.raw(`
+  r.id, r.status, w.name as "workspaceName", r.reached ? 'planned' as "isPlanned", w.organization, o.name as "organizationName",
+  coalesce((o.settings ->> 'aggregatedCommitStatusEnabled')::boolean, true) as "isAggregated",
+  c.ingress ->> 'identifier' as identifier, c.ingress ->> 'commitSha' as sha, oc.id as client, oc.token,
+  oc.service_provider as "serviceProvider", oc.api_url as "apiUrl"`);
+
+const FROM = sql`
+  from configuration_versions c join runs r on r.configuration_version = c.id join workspaces w on w.id = r.workspace
+  join organizations o on o.id = w.organization
+  join oauth_clients oc on ${isConnectionUsable(sql`c.ingress ->> 'oauthToken'`)}
+  left join commits.reported_runs s on s.run = r.id`;
+
+/**
+ * Returns runs of commits since `since` whose status has changed, those of a commit one after another. `paused`: tokens, and tokens
+ * with the identifier of a repository, that are left out.
+ */
+export const listUnreportedRuns = (
+  database: Database,
+  since: Timestamp,
+  paused: readonly string[],
+  most: number,
+): Promise<readonly UnreportedRun[]> =>
+  database.rows<UnreportedRun>(sql`
+    select ${COLUMNS} ${FROM}
+     where c.ingress is not null and c.created_at >= ${since} and s.status is distinct from r.status
+       and not (array[oc.token, concat_ws(' ', oc.token, c.ingress ->> 'identifier')] && ${paused}::text[])
+     order by oc.token, c.ingress ->> 'identifier', c.ingress ->> 'commitSha', r.id limit ${most}`);
+
+/** Returns all runs of a commit in an organization, through one connection. */
+export const listRunsOfCommit = (
+  database: Database,
+  { organization, token, identifier, sha }: UnreportedRun,
+  since: Timestamp,
+): Promise<readonly UnreportedRun[]> =>
+  database.rows<UnreportedRun>(sql`
+    select ${COLUMNS} ${FROM}
+     where c.ingress is not null and c.created_at >= ${since} and w.organization = ${organization} and oc.token = ${token}
+       and c.ingress ->> 'identifier' = ${identifier} and c.ingress ->> 'commitSha' = ${sha}
+     order by w.name, r.id`);
+
+/** Returns the statement that stores the statuses that were reported. */
+export const storeReportedRuns = (runs: readonly Pick<UnreportedRun, 'id' | 'status'>[], now: Timestamp): Sql => sql`
+  insert into commits.reported_runs (run, status, reported_at)
+  select r.id, r.status, ${now} from jsonb_to_recordset(${sql.json(runs)}::jsonb) r (id text, status text)
+  on conflict (run) do update set status = excluded.status, reported_at = excluded.reported_at`;
+
+export const deleteOldReports = async (database: Database, before: Timestamp): Promise<void> => {
+  await database.rows(sql`
+    delete from commits.reported_runs s
+     where s.reported_at < ${before} and not exists (select 1 from runs r where r.id = s.run and r.created_at >= ${before})`);
+};
