@@ -3530,6 +3530,46 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/organizations/{organization}/vcs-events': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the VCS events of an organization
+     * @description The newest event is the first.
+     */
+    get: operations['listVcsEvents'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/webhooks/vcs/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Receive a delivery of a Git host
+     * @description The signature of the Git host replaces the token. A delivery makes the server read the repository at once. A repeated delivery changes nothing.
+     */
+    post: operations['receiveVcsWebhook'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/admin/runs': {
     parameters: {
       query?: never;
@@ -12581,6 +12621,51 @@ export interface components {
     RegistryProviderVersionDocument: {
       data: components['schemas']['RegistryProviderVersion'];
     };
+    VcsEventPage: {
+      data: components['schemas']['VcsEvent'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description What became of a commit or of a delivery of a Git host, and why. The server keeps it for 10 days. */
+    VcsEvent: {
+      /** @example ve-5d1c0f7e3a9b2468 */
+      id: string;
+      /** @constant */
+      type: 'vcs-events';
+      attributes: {
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'created-at': string;
+        /** @enum {string} */
+        level: 'info' | 'error';
+        /** @example Workspace network does not run the commit 3fa1c2d4e5b6 of the branch main of acme/network: No changed file matches the triggers */
+        message: string;
+        /** @example org-7mHkWtYbLd3QxRpN */
+        'organization-id': string;
+        /** @example Give the account of the connection the right to manage webhooks. */
+        'suggested-action': string | null;
+      };
+      relationships: {
+        'oauth-client': {
+          data: components['schemas']['OauthClientIdentifier'] | null;
+          links?: components['schemas']['RelatedLinks'];
+        };
+        workspace: {
+          data: components['schemas']['WorkspaceIdentifier'] | null;
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+    };
+    OauthClientIdentifier: {
+      /** @constant */
+      type: 'oauth-clients';
+      /** @example id-of-oauth-clients */
+      id: string;
+    };
     RunPageWithIncluded: {
       data: components['schemas']['Run'][];
       included?: (components['schemas']['Organization'] | components['schemas']['Workspace'])[];
@@ -13173,18 +13258,18 @@ export interface components {
         'compare-url': null;
         /** @example acme/network */
         identifier: string;
-        /** @constant */
-        'is-pull-request': false;
+        /** @example false */
+        'is-pull-request': boolean;
         /** @example true */
         'on-default-branch': boolean;
         /** @constant */
         'pull-request-body': null;
-        /** @constant */
-        'pull-request-number': null;
-        /** @constant */
-        'pull-request-title': null;
-        /** @constant */
-        'pull-request-url': null;
+        /** @example null */
+        'pull-request-number': number | null;
+        /** @example Add a subnet */
+        'pull-request-title': string | null;
+        /** @example https://git.example.com/acme/network/pulls/7 */
+        'pull-request-url': string | null;
         /** @constant */
         'sender-avatar-url': null;
         /** @constant */
@@ -13947,12 +14032,6 @@ export interface components {
          */
         self: string;
       };
-    };
-    OauthClientIdentifier: {
-      /** @constant */
-      type: 'oauth-clients';
-      /** @example id-of-oauth-clients */
-      id: string;
     };
     OAuthClientDocument: {
       data: components['schemas']['OAuthClient'];
@@ -39393,6 +39472,179 @@ export interface operations {
       408: components['responses']['RequestTimeout'];
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listVcsEvents: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description Only events since this time. */
+        'filter[from]'?: string;
+        /** @description Only events until this time. */
+        'filter[to]'?: string;
+        /** @description Only events of OAuth clients with these ids. Separate values with commas. */
+        'filter[oauth_client_external_ids]'?: string[];
+        /** @description Only events with these levels: `info` or `error`. Separate values with commas. */
+        'filter[levels]'?: string[];
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['VcsEventPage'];
+        };
+      };
+      /** @description A filter is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "A filter is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  receiveVcsWebhook: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the vc. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/octet-stream': string;
+      };
+    };
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The body is no delivery of this kind of Git host. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The body is no delivery of this kind of Git host."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The delivery is not signed with the secret of the webhook. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "The delivery is not signed with the secret of the webhook."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description There is no such webhook, or not any more. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "There is no such webhook, or not any more."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      408: components['responses']['RequestTimeout'];
+      /** @description The delivery has more than 4 MiB. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The delivery has more than 4 MiB."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

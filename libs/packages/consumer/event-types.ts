@@ -1083,6 +1083,11 @@ type EventSchemas = {
         commitUrl: string;
         cloneUrl: string;
         senderUsername: string | null;
+        pullRequest: {
+          number: number;
+          title: string;
+          url: string;
+        } | null;
         oauthToken: string;
       } | null;
     };
