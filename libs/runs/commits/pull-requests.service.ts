@@ -63,8 +63,8 @@ const decideOne = async (
   const defaultBranch = (await reader.getDefaultBranch()) ?? '';
   const target = { ...repository, hasRuns, usesCommit };
   const decision = decidePullRequest(target, { baseBranch, defaultBranch, isFork, files });
-  const place = `pull request ${number} of ${reader.identifier}`;
-  const event = toCommitEvent(bound, sha, place, decision.runs ? null : decision.reason);
+  const location = `pull request ${number} of ${reader.identifier}`;
+  const event = toCommitEvent(bound, sha, location, decision.runs ? null : decision.reason);
   if (!decision.runs) return event;
   await createCommitVersion(dependencies, bound, reader, {
     startsRun: true,

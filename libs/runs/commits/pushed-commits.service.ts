@@ -31,8 +31,8 @@ const decideRef = async (
   const decision = decideCommit(target, { ref, defaultBranch, sha: ref.sha, files });
   const startsRun = decision.runs && bound.source !== SOURCE_OF_DELETED;
   const reason = decision.runs ? 'The workspace was recovered' : decision.reason;
-  const place = `the ${ref.type} ${ref.name} of ${reader.identifier}`;
-  const event = toCommitEvent(bound, ref.sha, place, startsRun ? null : reason);
+  const location = `the ${ref.type} ${ref.name} of ${reader.identifier}`;
+  const event = toCommitEvent(bound, ref.sha, location, startsRun ? null : reason);
   if (!decision.fetches) return event;
   await createCommitVersion(dependencies, bound, reader, {
     // A recovery starts no run by itself.

@@ -43,16 +43,16 @@ export class RepositoryWebhooks {
   async ensure(host: GitHost, repository: WatchedRepository): Promise<void> {
     const { database, clock, publicUrl } = this.dependencies;
     if (publicUrl === null) return;
-    const known = await findWebhookOfRepository(database, repository.token, repository.identifier);
+    const stored = await findWebhookOfRepository(database, repository.token, repository.identifier);
     const now = clock.now();
-    if (known?.checkedAt && now.getTime() - Date.parse(known.checkedAt) < CHECK_EVERY_MS) return;
-    const id = known?.id ?? (await this.insert(repository));
+    if (stored?.checkedAt && now.getTime() - Date.parse(stored.checkedAt) < CHECK_EVERY_MS) return;
+    const id = stored?.id ?? (await this.insert(repository));
     try {
-      const hostId = await this.ensureAtHost(host, repository.identifier, id, known?.hostId ?? null);
+      const hostId = await this.ensureAtHost(host, repository.identifier, id, stored?.hostId ?? null);
       await storeWebhookCheck(database, id, hostId, now.toISOString());
     } catch (error) {
       if (!(error instanceof GitHostError)) throw error;
-      await storeWebhookCheck(database, id, known?.hostId ?? null, now.toISOString());
+      await storeWebhookCheck(database, id, stored?.hostId ?? null, now.toISOString());
       await this.reportFailure(repository, error);
     }
   }

@@ -28,14 +28,14 @@ type EventWorkspace = {
   readonly client: string;
 };
 
-/** `place`: where the commit is. `reason`: why it starts no run; null if it starts one. */
+/** `location`: where the commit is. `reason`: why it starts no run; null if it starts one. */
 export const toCommitEvent = (
   { organization, client, workspace, workspaceName }: EventWorkspace,
   sha: string,
-  place: string,
+  location: string,
   reason: string | null,
 ): NewVcsEvent => {
-  const commit = `${sha.slice(0, 12)} of ${place}`;
+  const commit = `${sha.slice(0, 12)} of ${location}`;
   return {
     organization,
     client,

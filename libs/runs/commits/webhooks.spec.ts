@@ -200,8 +200,8 @@ describe('the VCS events of an organization', () => {
     const message = `Workspace explained does not run the commit ${sha.slice(0, 12)} of the branch main of ${repository}: No changed file matches the triggers`;
     const about = (rows: readonly { attributes: Record<string, unknown> }[]) =>
       rows.filter(({ attributes }) => attributes['message'] === message);
-    const found = about(await list(`?filter[oauth_client_external_ids]=${client}&filter[levels]=info`));
-    expect(found).toMatchObject([{ attributes: { level: 'info', 'suggested-action': null } }]);
+    const events = about(await list(`?filter[oauth_client_external_ids]=${client}&filter[levels]=info`));
+    expect(events).toMatchObject([{ attributes: { level: 'info', 'suggested-action': null } }]);
     expect(await list('?filter[levels]=error')).toEqual([]);
     expect(await list('?filter[to]=2000-01-01')).toEqual([]);
     for (const filter of ['filter[levels]=debug', 'filter[from]=yesterday'])
