@@ -267,6 +267,7 @@ export const READING_PERMISSIONS: ReadonlySet<Permission> = new Set<Permission>(
   'read-variable-sets',
   'read-providers',
   'read-ssh-keys',
+  'manage-vcs-connections',
   'read-vcs-connections',
   'read-agent-pools',
   'manage-agent-pools',
