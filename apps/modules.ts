@@ -49,11 +49,12 @@ import {
 import { createMailer } from '#platform/outbound';
 import { createProviderAccessJob, identityProvidersDefinition, SignInGroups } from '#identity/identity-providers';
 import { oauthDefinition } from '#identity/oauth';
-import { organizationsDefinition } from '#organizations/organizations';
+import { createExpiredProjectsJob, organizationsDefinition } from '#organizations/organizations';
 import { createEndedSessionsJob, createInvitedAccountsJob, peopleDefinition } from '#identity/people';
 import {
   createAbandonedUploadsJob,
   createDeletedProvidersJob,
+  createExpiredProvidersJob,
   registryDefinition,
   createReleaseSweeper,
 } from '#registry/registry';
@@ -78,7 +79,7 @@ import { sshKeysDefinition } from '#organizations/ssh-keys';
 import { stateTopicsDefinition } from '#api/state-topics';
 import { createAbandonedStateVersionsJob, STATE_FILES, stateDefinition, createStateSweeper } from '#workspaces/state';
 import { tagsDefinition } from '#workspaces/tags';
-import { variablesDefinition } from '#workspaces/variables';
+import { createExpiredVariableSetsJob, variablesDefinition } from '#workspaces/variables';
 import { connectionsDefinition } from '#vcs/connections';
 import { vaultDefinition } from '#storage/vault';
 import { createExpiredWorkloadTokensJob, workloadIdentitiesDefinition } from '#identity/workload-identities';
@@ -278,6 +279,9 @@ export const createScheduledJobs = (
     createProviderAccessJob({ store, clock, ids }),
     createExpiredLocksJob(store, clock, ids),
     createExpiredWorkspacesJob(store, clock, ids),
+    createExpiredProjectsJob(store, clock, ids),
+    createExpiredProvidersJob(store, clock, ids),
+    createExpiredVariableSetsJob(store, clock, ids),
     createLostExecutorsJob(store, clock, ids),
     createWaitingRemoteRunsJob(store.database, clock, logger),
     ...createCommitsJobs({ ...dependencies, ...settings }),

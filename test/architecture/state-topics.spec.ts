@@ -37,7 +37,7 @@ const createEvent = (type: string) => {
 
 /** Events that are rare, and whose number does not grow with the number of workspaces. */
 const RARE =
-  /^(?:Organization|SshKeyDeleted|ReservedTagKey|GpgKey|Membership|TeamDeleted|RegistryProvider(?:Created|TagsChanged|Deleted|VersionDeleted))/;
+  /^(?:Organization|SshKeyDeleted|ReservedTagKey|GpgKey|Membership|TeamDeleted|RegistryProvider(?:Created|TagsChanged|Deleted|Recovered|Purged|VersionDeleted))/;
 
 describe('the events after which documents are read', () => {
   it.each(publishedResources.map((resource) => [resource.type, resource] as const))(

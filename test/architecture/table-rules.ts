@@ -21,12 +21,14 @@ export const PUBLISHED_TABLES: Readonly<Record<string, readonly string[]>> = {
   connections: ['oauth_clients'],
   'data-retention-policies': ['data_retention_policies'],
   'event-store': ['events', 'streams'],
-  organizations: ['organizations', 'project_tags', 'projects'],
+  organizations: ['deleted_projects', 'organizations', 'project_tags', 'projects'],
   people: ['team_projects', 'teams', 'users'],
   'personal-data': ['person_keys'],
+  registry: ['deleted_registry_providers'],
   runs: ['configuration_versions', 'runs'],
   'ssh-keys': ['ssh_keys'],
   state: ['state_versions'],
+  variables: ['deleted_variable_sets'],
   workspaces: ['deleted_workspaces', 'workspace_counts', 'workspace_tags', 'workspaces'],
 };
 

@@ -110,6 +110,34 @@ const createActions = (
   };
 };
 
+/** The actions that end a resource and bring it back. `make` creates one. */
+export const createEndActions = (
+  make: (world: CatalogueWorld) => Promise<{ readonly id: string; readonly name: string; readonly path: string }>,
+): Readonly<Record<'destroy' | 'recover' | 'purge', AuditedAction>> => {
+  const makeDeleted = async (world: CatalogueWorld) => {
+    const { id, name, path } = await make(world);
+    return { answer: expectStatus(await world.owner.delete(path), 204), id, meta: { name } };
+  };
+  return {
+    destroy: async (world) => {
+      const { answer, id, meta } = await makeDeleted(world);
+      const items = expectStatus(await world.owner.get(of(world, 'recoverable-items')), 200).body.data;
+      const { attributes } = items.find((item: { id: string }) => item.id === id);
+      return { answer, id, meta: { ...meta, recoverable_until: attributes['recoverable-until'] } };
+    },
+    recover: async (world) => {
+      const { id, meta } = await makeDeleted(world);
+      const answer = await world.owner.post(`${P}/recoverable-items/${id}/actions/recover`);
+      return { answer: expectStatus(answer, 200), id, meta };
+    },
+    purge: async (world) => {
+      const { id, meta } = await makeDeleted(world);
+      const answer = await world.owner.delete(`${P}/recoverable-items/${id}`);
+      return { answer: expectStatus(answer, 204), id, meta: { ...meta, expired: false } };
+    },
+  };
+};
+
 const withName = { meta: (name: string) => ({ name }) };
 
 const pools = createActions('agent-pools', (world) => of(world, 'agent-pools'), {
@@ -135,6 +163,16 @@ const sets = createActions('varsets', (world) => of(world, 'varsets'), {
 
 const freshWorkspace = async (world: CatalogueWorld): Promise<string> =>
   makeWorkspace(world.owner, world.name, world.unique('workspace'));
+
+const projectEnds = createEndActions(async (world) => {
+  const { answer, id } = await projects.create(world);
+  return { id, name: answer.body.data.attributes.name, path: `${P}/projects/${id}` };
+});
+
+const setEnds = createEndActions(async (world) => {
+  const { answer, id } = await sets.create(world);
+  return { id, name: answer.body.data.attributes.name, path: `${P}/varsets/${id}` };
+});
 
 /** Creates a workspace and deletes it. */
 const deletedWorkspace = async (world: CatalogueWorld): Promise<{ id: string; name: string; project: string }> => {
@@ -499,7 +537,9 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
   },
   'project.create': projects.create,
   'project.update': projects.update,
-  'project.destroy': projects.destroy,
+  'project.destroy': projectEnds.destroy,
+  'project.recover': projectEnds.recover,
+  'project.purge': projectEnds.purge,
   'project.add_team': addTeam('project'),
   'project.update_team_permissions': updateTeam('project'),
   'project.remove_team': removeTeam('project'),
@@ -724,7 +764,9 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
     const { meta, ...done } = await sets.update(world);
     return { ...done, meta: { change: 'settings', ...meta } };
   },
-  'varset.destroy': sets.destroy,
+  'varset.destroy': setEnds.destroy,
+  'varset.recover': setEnds.recover,
+  'varset.purge': setEnds.purge,
   'workspace.create': async (world) => {
     const name = world.unique('workspace');
     const answer = expectStatus(await world.owner.post(of(world, 'workspaces'), resource('workspaces', { name })), 201);

@@ -15,7 +15,7 @@ import {
 } from '../support/registry.js';
 import { makeSigner, renewArmor } from '../support/releases.js';
 import { expectStatus, resource, tagBindings } from '../support/seeds.js';
-import type { AuditedAction, CatalogueWorld } from './audit-catalogue.actions.js';
+import { createEndActions, type AuditedAction, type CatalogueWorld } from './audit-catalogue.actions.js';
 
 const VERSION = '1.0.0';
 
@@ -37,6 +37,11 @@ const freshPlatform = async (world: CatalogueWorld) => {
   const meta = { provider: name, version: VERSION, ...facts };
   return { answer, id: answer.body.data.id as string, meta, path: `${path}/platforms/${facts.os}/${facts.arch}` };
 };
+
+const providerEnds = createEndActions(async (world) => {
+  const { name, id } = await freshProvider(world);
+  return { id, name, path: pathOfProvider(world.name, name) };
+});
 
 const TEN_YEARS_SECONDS = 10 * 365 * 24 * 60 * 60;
 
@@ -62,14 +67,9 @@ export const REGISTRY_ACTIONS: Readonly<Record<string, AuditedAction>> = {
     const answer = expectStatus(await world.owner.patch(pathOfProvider(world.name, name), body), 200);
     return { answer, id, meta: { name, change: 'tag_bindings', from: [], to: [{ key: 'env', value: 'prod' }] } };
   },
-  'registry_provider.destroy': async (world) => {
-    const { name, id } = await freshProvider(world);
-    return {
-      answer: expectStatus(await world.owner.delete(pathOfProvider(world.name, name)), 204),
-      id,
-      meta: { name },
-    };
-  },
+  'registry_provider.destroy': (world) => providerEnds.destroy(world),
+  'registry_provider.recover': (world) => providerEnds.recover(world),
+  'registry_provider.purge': (world) => providerEnds.purge(world),
   'registry_provider_version.create': async (world) => {
     const { name } = await freshProvider(world);
     const answer = expectStatus(await world.owner.post(pathOfVersions(world.name, name), versionBody(VERSION)), 201);

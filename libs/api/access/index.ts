@@ -49,3 +49,4 @@ export { TokenBuckets } from './authentication/token-buckets.js';
 export * from './rules.js';
 export * from './routes/route-options.js';
 export { RecoveryPeriod, type RecoveredResource, type RecoveryChange } from './commands/recovery-period.service.js';
+export { createExpiredItemsJob } from './commands/expired-items.job.js';

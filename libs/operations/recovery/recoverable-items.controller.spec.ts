@@ -251,7 +251,7 @@ describe('a deleted workspace', () => {
     const refused = await server.get('/api/v2/organizations/acme/recoverable-items?filter[kind]=users');
     expect([refused.status, refused.body.errors[0].detail]).toEqual([
       400,
-      'filter[kind] must be one of workspaces, got "users"',
+      'filter[kind] must be one of workspaces, projects, varsets, registry-providers, got "users"',
     ]);
   });
 

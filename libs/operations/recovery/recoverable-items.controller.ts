@@ -16,6 +16,9 @@ import {
   type QueryParameters as QueryOf,
   type Resource,
 } from '#api/json-api';
+import { ChangeRegistryProvider } from '#registry/registry';
+import { ChangeProject } from '#organizations/organizations';
+import { ChangeVariableSet } from '#workspaces/variables';
 import { ChangeWorkspace, getDeletionPermission } from '#workspaces/workspaces';
 import {
   listRecoverableItems,
@@ -43,20 +46,70 @@ const parseKinds = (filter: string | undefined): readonly RecoverableKind[] => {
   throw badRequest(`${FILTER} must be one of ${RECOVERABLE_KINDS.join(', ')}, got "${filter}"`, FILTER);
 };
 
-const PREFIXES: ReadonlyMap<string, RecoverableKind> = new Map([['ws', 'workspaces']]);
+type ItemInput = { readonly id: string; readonly actor: Actor };
 
-/** Returns the kind of a resource by its id. */
-const getKind = (id: string): RecoverableKind => {
-  const kind = PREFIXES.get(id.split('-', 1)[0] ?? '');
-  if (kind === undefined) throw notFound();
-  return kind;
+/** The commands of one kind. */
+type KindCommands = {
+  readonly kind: RecoverableKind;
+  readonly recover: (bus: CommandBus, input: ItemInput & { name: string | undefined }) => Promise<RecoveredResource>;
+  readonly purge: (bus: CommandBus, input: ItemInput) => Promise<void>;
+};
+
+/** By the prefix of their ids. */
+const COMMANDS: ReadonlyMap<string, KindCommands> = new Map<string, KindCommands>([
+  [
+    'ws',
+    {
+      kind: 'workspaces',
+      recover: (bus, input) => bus.execute(new ChangeWorkspace('RecoverWorkspace', input)),
+      purge: (bus, input) => bus.execute(new ChangeWorkspace('PurgeWorkspace', input)),
+    },
+  ],
+  [
+    'prj',
+    {
+      kind: 'projects',
+      recover: (bus, input) => bus.execute(new ChangeProject('RecoverProject', input)),
+      purge: (bus, input) => bus.execute(new ChangeProject('PurgeProject', input)),
+    },
+  ],
+  [
+    'prov',
+    {
+      kind: 'registry-providers',
+      recover: (bus, input) => bus.execute(new ChangeRegistryProvider('RecoverRegistryProvider', input)),
+      purge: (bus, input) => bus.execute(new ChangeRegistryProvider('PurgeRegistryProvider', input)),
+    },
+  ],
+  [
+    'varset',
+    {
+      kind: 'varsets',
+      recover: (bus, input) => bus.execute(new ChangeVariableSet('RecoverVariableSet', input)),
+      purge: (bus, input) => bus.execute(new ChangeVariableSet('PurgeVariableSet', input)),
+    },
+  ],
+]);
+
+const getCommands = (id: string): KindCommands => {
+  const commands = COMMANDS.get(id.split('-', 1)[0] ?? '');
+  if (commands === undefined) throw notFound();
+  return commands;
 };
 
 const toItem = (kind: RecoverableKind, id: string) => toOne(kind, id, `/api/v2/${kind}/${id}`);
 
-/** The list contains only what the caller may delete. An item whose project is gone comes back into the default project. */
-const canRecover = (actor: Actor, { organization, newProjectGrants: grants }: RecoverableItemRow): boolean =>
-  grants === null || can(actor, 'create-workspace', { organization, grants });
+/**
+ * The list contains only what the caller may delete. A workspace whose project is gone comes back into the default project,
+ * a variable set only into its own.
+ */
+const canRecover = (
+  actor: Actor,
+  { kind, isOrphan, organization, newProjectGrants: grants }: RecoverableItemRow,
+): boolean => !isOrphan || (kind === 'workspaces' && can(actor, 'create-workspace', { organization, grants }));
+
+const canPurge = (actor: Actor, row: RecoverableItemRow): boolean =>
+  row.kind !== 'workspaces' || can(actor, getDeletionPermission(row.isForced, row.allowsForceDelete), row);
 
 const renderItem = (row: RecoverableItemRow, actor: Actor): Resource => ({
   id: row.id,
@@ -68,7 +121,7 @@ const renderItem = (row: RecoverableItemRow, actor: Actor): Resource => ({
     kind: row.kind,
     name: row.name,
     permissions: {
-      'can-purge': can(actor, getDeletionPermission(row.isForced, row.allowsForceDelete), row),
+      'can-purge': canPurge(actor, row),
       'can-recover': canRecover(actor, row),
     },
     'recoverable-until': row.recoverableUntil,
@@ -124,15 +177,14 @@ export class RecoverableItemsController {
   @HttpCode(200)
   async recover(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const name = parseBody(recoverBody, body).data?.attributes?.name;
-    const kind = getKind(id);
-    const recovered = await this.bus.execute(new ChangeWorkspace('RecoverWorkspace', { id, name, actor }));
+    const { kind, recover } = getCommands(id);
+    const recovered = await recover(this.bus, { id, name, actor });
     return renderDocument(renderRecovered(kind, id, recovered));
   }
 
   @Delete('recoverable-items/:id')
   @HttpCode(204)
   async purge(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<void> {
-    getKind(id);
-    await this.bus.execute(new ChangeWorkspace('PurgeWorkspace', { id, actor }));
+    await getCommands(id).purge(this.bus, { id, actor });
   }
 }

@@ -46,7 +46,7 @@ export const recoverableItemSchema = defineResource({
 const RECOVERABLE_ITEMS = {
   name: 'Recoverable items',
   description:
-    'An extension of Cadastre. Deleted workspaces come back with their settings, variables, tags, access of teams and states, until `recoverable-until` (`CADASTRE_RECOVERABLE_DAYS`).',
+    'An extension of Cadastre. Deleted workspaces come back with their settings, variables, tags, access of teams and states, deleted projects with their settings, tags, access of teams and variable sets, deleted variable sets with their variables and targets, and deleted providers with their versions and files, until `recoverable-until` (`CADASTRE_RECOVERABLE_DAYS`).',
   resource: recoverableItemSchema,
 };
 
@@ -59,9 +59,9 @@ export const recoverableItemsOperations = describeController(RecoverableItemsCon
   recover: {
     summary: 'Recover a deleted resource',
     description:
-      'The resource has the id that it had. It comes back unlocked, and without its runs. If its project is gone, it comes back in the default project. `changes` lists what differs.',
+      'The resource has the id that it had. A workspace comes back unlocked, and without its runs. If its project is gone, it comes back in the default project. `changes` lists what differs.',
     body: describeOptionalBody(recoverBody, { data: { attributes: { name: 'networking-2' } } }),
-    events: ['WorkspaceRecovered'],
+    events: ['WorkspaceRecovered', 'ProjectRecovered', 'VariableSetRecovered', 'RegistryProviderRecovered'],
     refusals: {
       conflict: 'The resource is not deleted, for example because somebody else has recovered it.',
       unprocessable: 'Another resource has the name now. Rename that one, or send another `name`.',

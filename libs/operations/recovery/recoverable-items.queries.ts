@@ -14,7 +14,7 @@ import type { ListPage, PageRequest } from '#api/json-api';
 import { selectVisiblePrincipal } from '#identity/people';
 
 /** The JSON:API types of resources that can be recovered. */
-export const RECOVERABLE_KINDS = ['workspaces'] as const;
+export const RECOVERABLE_KINDS = ['workspaces', 'projects', 'varsets', 'registry-providers'] as const;
 export type RecoverableKind = (typeof RECOVERABLE_KINDS)[number];
 
 export type RecoverableItemRow = {
@@ -31,8 +31,10 @@ export type RecoverableItemRow = {
   readonly deletedAt: Timestamp;
   readonly recoverableUntil: Timestamp;
   readonly grants: readonly Grant[];
-  /** Access of the caller's teams to the default project, if the item comes back into it because its own is gone. */
-  readonly newProjectGrants: readonly Grant[] | null;
+  /** Whether the project of the item is gone. */
+  readonly isOrphan: boolean;
+  /** Access of the caller's teams to the default project. */
+  readonly newProjectGrants: readonly Grant[];
 };
 
 type DeletedKind = { readonly permission: Permission; readonly select: (actor: Actor) => Sql };
@@ -45,6 +47,28 @@ const DELETED: Readonly<Record<RecoverableKind, DeletedKind>> = {
              ${selectWorkspaceGrants(actor, 'd')} as grants
         from (select deleted_workspaces.*, contents -> 'settings' as settings from deleted_workspaces) d
        where d.organization = owner.id`,
+  },
+  projects: {
+    permission: 'delete-project',
+    select: (actor) => sql`
+      select d.id, d.organization, null::text, d.name, false, d.deleted_by, d.deleted_at, d.recoverable_until,
+             ${selectProjectGrants(actor, sql.raw('d.id'))} as grants
+        from deleted_projects d where d.organization = owner.id`,
+  },
+  varsets: {
+    permission: 'manage-variable-sets',
+    select: (actor) => sql`
+      select d.id, d.organization, d.project, d.name, false, d.deleted_by, d.deleted_at, d.recoverable_until,
+             ${selectProjectGrants(actor, sql.raw('d.project'))} as grants
+        from (select s.*, contents ->> 'project' as project from deleted_variable_sets s) d
+       where d.organization = owner.id and d.deleted_with is null`,
+  },
+  'registry-providers': {
+    permission: 'manage-providers',
+    select: () => sql`
+      select d.id, d.organization, null::text, coalesce(d.contents ->> 'namespace' || '/', '') || d.name, false,
+             d.deleted_by, d.deleted_at, d.recoverable_until, '[]'::jsonb as grants
+        from deleted_registry_providers d where d.organization = owner.id`,
   },
 };
 
@@ -78,8 +102,9 @@ export const listRecoverableItems = (
           where o.id = i.organization) as "allowsForceDelete",
         ${selectVisiblePrincipal(actor, sql.raw('i.deleted_by'), sql.raw('i.organization'))} as "deletedBy",
         i.deleted_at as "deletedAt", i.recoverable_until as "recoverableUntil", i.grants,
+        i.project is not null and not exists (select from projects p where p.id = i.project) as "isOrphan",
         (select ${selectProjectGrants(actor, sql.raw('o.default_project'))} from organizations o
-          where o.id = i.organization and not exists (select from projects p where p.id = i.project)) as "newProjectGrants"`,
+          where o.id = i.organization) as "newProjectGrants"`,
       from: sql`from (${selectRecoverable(actor, kinds)}) i`,
       where: sql.raw('true'),
       order: sql.raw('"deletedAt" desc, id'),

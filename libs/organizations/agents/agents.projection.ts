@@ -4,7 +4,8 @@ import {
   type Projection,
   type Sql,
   type OrganizationDeleted,
-  type ProjectDeleted,
+  type ProjectEnd,
+  whenProjectEnds,
   type WorkspaceEnd,
   whenWorkspaceEnds,
 } from '#platform/kernel';
@@ -12,7 +13,7 @@ import type { AgentEvent } from './agents/agent.js';
 import { AGENT_POOL_NAMES } from './agent-pools/agent-pool-names.js';
 import { SCOPES, type AgentPoolDeleted, type AgentPoolEvent, type PoolScopes } from './agent-pools/agent-pool.js';
 
-type TargetDeleted = WorkspaceEnd | ProjectDeleted;
+type TargetDeleted = WorkspaceEnd | ProjectEnd;
 
 export const agentPools: Projection<AgentPoolEvent | OrganizationDeleted> = {
   name: 'agent_pools',
@@ -67,7 +68,7 @@ export const agentPoolScopes: Projection<AgentPoolEvent | TargetDeleted | Organi
     AgentPoolUpdated: ({ changes }, { stream, organization }) => replaceScopes(stream, organization, changes),
     AgentPoolDeleted: (_, { stream }) => sql`delete from agent_pool_scopes where pool = ${stream}`,
     ...whenWorkspaceEnds((workspace) => sql`delete from agent_pool_scopes where target = ${workspace}`),
-    ProjectDeleted: (_, { stream }) => sql`delete from agent_pool_scopes where target = ${stream}`,
+    ...whenProjectEnds((project) => sql`delete from agent_pool_scopes where target = ${project}`),
     OrganizationDeleted: (_, { stream }) => sql`delete from agent_pool_scopes where organization = ${stream}`,
   },
 };

@@ -4,6 +4,7 @@ export { publishedProjects } from './projects/projects.published.js';
 export { OrganizationsModule, organizationsDefinition } from './organizations.module.js';
 export { hasOrganizations } from './organizations/existing-organizations.queries.js';
 export { selectRelatedOrganizations, selectRelatedProjects } from './organizations.related.js';
+export { createExpiredProjectsJob } from './projects/expired-projects.job.js';
 export { ChangeProject } from './projects/projects.handler.js';
 export { prepareOrganization } from './organizations/new-organization.writes.js';
 export {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import {
   defineEvents,
   describeChangedAttributes,
+  describeDeletion,
   type EventKinds,
   createSubject,
   endSubject,
@@ -142,10 +143,27 @@ export const organizationEvents = {
         history: ({ key }, { stream }, lookup) => updateSubject(stream, { tags: withoutTags(lookup, stream, [key]) }),
       },
       ProjectDeleted: {
-        schema: z.strictObject({ name: z.string() }),
-        audit: { action: 'destroy', meta: ({ name }) => ({ name }) },
+        schemaVersion: 2,
+        // Deletions of version 1 were final.
+        upcast: { 1: [{ add: { recoverableUntil: null } }] },
+        schema: z.strictObject({ name: z.string(), recoverableUntil: z.string().nullable() }),
+        audit: { action: 'destroy', meta: describeDeletion },
         live: 'deleted',
         history: (_, { stream }) => endSubject(stream),
+      },
+      ProjectRecovered: {
+        schema: z.strictObject({ name: z.string() }),
+        audit: { action: 'recover', meta: ({ name }) => ({ name }) },
+        live: 'created',
+        history: ({ name }, { stream }, lookup) => {
+          const last = lookup.ofDeleted(stream);
+          return last ? createSubject(stream, { ...last, name }) : [];
+        },
+      },
+      ProjectPurged: {
+        schema: z.strictObject({ name: z.string(), expired: z.boolean() }),
+        audit: { action: 'purge', meta: ({ name, expired }) => ({ name, expired }) },
+        live: { unsent: 'the message about the deletion has said that the project is gone' },
       },
     },
   ),

@@ -1,8 +1,11 @@
 import {
+  bringRowsBack,
   claimNames,
   foldInSql,
+  moveRowsAside,
   sql,
   type Projection,
+  type RecoverableRows,
   type Sql,
   type Timestamp,
   type OrganizationDeleted,
@@ -85,11 +88,14 @@ export const reservedNames: Projection<
   },
 };
 
+const PROJECT_ROWS: RecoverableRows = { table: 'projects', aside: 'deleted_projects' };
+
 export const projects: Projection<ProjectEvent | OrganizationDeleted> = {
   name: 'projects',
-  // The rows contain all settings.
-  version: PROJECT_SETTINGS.version,
-  tables: ['projects'],
+  // The rows contain all settings. Earlier versions do not write the second table.
+  version: PROJECT_SETTINGS.version + 1,
+  tables: ['projects', 'deleted_projects'],
+  names: [{ table: 'deleted_projects', column: 'deleted_by' }],
   on: {
     ProjectCreated: ({ name, description, settings }, { stream, organization, time }) => sql`
       insert into projects (id, organization, name, description, settings, created_at)
@@ -103,19 +109,30 @@ export const projects: Projection<ProjectEvent | OrganizationDeleted> = {
     // Tags that workspaces inherit have a table of their own (libs/workspaces/tags).
     ProjectTagBound: null,
     ProjectTagUnbound: null,
-    ProjectDeleted: (_, { stream }) => sql`delete from projects where id = ${stream}`,
-    OrganizationDeleted: (_, { stream }) => sql`delete from projects where organization = ${stream}`,
+    ProjectDeleted: ({ recoverableUntil }, event) =>
+      recoverableUntil === null
+        ? sql`delete from projects where id = ${event.stream}`
+        : moveRowsAside(PROJECT_ROWS, { where: sql`id = ${event.stream}` }, recoverableUntil, event),
+    ProjectRecovered: ({ name }, { stream }) => bringRowsBack(PROJECT_ROWS, sql`id = ${stream}`, { name }),
+    ProjectPurged: (_, { stream }) => sql`delete from deleted_projects where id = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => [
+      sql`delete from projects where organization = ${stream}`,
+      sql`delete from deleted_projects where organization = ${stream}`,
+    ],
   },
 };
 
 /** Keeps names unique regardless of case. `tables` is empty, because a rebuild must accept names that are older. */
-export const projectNames: Projection<Extract<ProjectEvent, { type: 'ProjectCreated' | 'ProjectUpdated' }>> = {
+export const projectNames: Projection<
+  Extract<ProjectEvent, { type: 'ProjectCreated' | 'ProjectUpdated' | 'ProjectRecovered' }>
+> = {
   name: 'project_names',
   tables: [],
   on: {
     ProjectCreated: (_, { stream }) => claimNames(PROJECT_NAMES, [stream]),
     ProjectUpdated: ({ changes }, { stream }) =>
       changes.name === undefined ? null : claimNames(PROJECT_NAMES, [stream]),
+    ProjectRecovered: (_, { stream }) => claimNames(PROJECT_NAMES, [stream]),
   },
 };
 

@@ -2574,7 +2574,7 @@ export interface paths {
     put?: never;
     /**
      * Recover a deleted resource
-     * @description The resource has the id that it had. It comes back unlocked, and without its runs. If its project is gone, it comes back in the default project. `changes` lists what differs.
+     * @description The resource has the id that it had. A workspace comes back unlocked, and without its runs. If its project is gone, it comes back in the default project. `changes` lists what differs.
      */
     post: operations['recoverRecoverableItem'];
     delete?: never;
@@ -10864,7 +10864,7 @@ export interface components {
          * @description The type of the resource.
          * @enum {string}
          */
-        kind: 'workspaces';
+        kind: 'workspaces' | 'projects' | 'varsets' | 'registry-providers';
         /** @example networking */
         name: string;
         /** @description What the caller may do. */
@@ -10883,7 +10883,11 @@ export interface components {
       };
       relationships: {
         item: {
-          data: components['schemas']['WorkspaceIdentifier'];
+          data:
+            | components['schemas']['WorkspaceIdentifier']
+            | components['schemas']['ProjectIdentifier']
+            | components['schemas']['VarsetIdentifier']
+            | components['schemas']['RegistryProviderIdentifier'];
           links?: components['schemas']['RelatedLinks'];
         };
         project: {
@@ -10891,6 +10895,18 @@ export interface components {
           links?: components['schemas']['RelatedLinks'];
         };
       };
+    };
+    VarsetIdentifier: {
+      /** @constant */
+      type: 'varsets';
+      /** @example id-of-varsets */
+      id: string;
+    };
+    RegistryProviderIdentifier: {
+      /** @constant */
+      type: 'registry-providers';
+      /** @example id-of-registry-providers */
+      id: string;
     };
     RecoverableItemDocument: {
       data: components['schemas']['RecoverableItem'];
@@ -12572,12 +12588,6 @@ export interface components {
          */
         'shasums-sig-download'?: string;
       };
-    };
-    RegistryProviderIdentifier: {
-      /** @constant */
-      type: 'registry-providers';
-      /** @example id-of-registry-providers */
-      id: string;
     };
     RegistryProviderPlatformIdentifier: {
       /** @constant */
@@ -14821,12 +14831,6 @@ export interface components {
          */
         self: string;
       };
-    };
-    VarsetIdentifier: {
-      /** @constant */
-      type: 'varsets';
-      /** @example id-of-varsets */
-      id: string;
     };
     VariableSetDocumentWithIncluded: {
       data: components['schemas']['VariableSet'];
@@ -34190,7 +34194,7 @@ export interface operations {
         /** @description The number of resources on a page. A larger number than 100 counts as 100. */
         'page[size]'?: number;
         /** @description Only resources of this type. */
-        'filter[kind]'?: 'workspaces';
+        'filter[kind]'?: 'workspaces' | 'projects' | 'varsets' | 'registry-providers';
       };
       header?: never;
       path: {

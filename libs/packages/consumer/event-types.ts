@@ -129,9 +129,19 @@ type EventSchemas = {
       key: string;
       from: string;
     };
-    /** cadastre.ProjectDeleted.v1 */
+    /** cadastre.ProjectDeleted.v2 */
     ProjectDeleted: {
       name: string;
+      recoverableUntil: string | null;
+    };
+    /** cadastre.ProjectRecovered.v1 */
+    ProjectRecovered: {
+      name: string;
+    };
+    /** cadastre.ProjectPurged.v1 */
+    ProjectPurged: {
+      name: string;
+      expired: boolean;
     };
     /** cadastre.UserCreated.v1 */
     UserCreated: {
@@ -1313,9 +1323,19 @@ type EventSchemas = {
       workspaces: string[];
       projects: string[];
     };
-    /** cadastre.VariableSetDeleted.v1 */
+    /** cadastre.VariableSetDeleted.v2 */
     VariableSetDeleted: {
       name: string;
+      recoverableUntil: string | null;
+    };
+    /** cadastre.VariableSetRecovered.v1 */
+    VariableSetRecovered: {
+      name: string;
+    };
+    /** cadastre.VariableSetPurged.v1 */
+    VariableSetPurged: {
+      name: string;
+      expired: boolean;
     };
     /** cadastre.VariablesListed.v1 */
     VariablesListed: {
@@ -1376,10 +1396,22 @@ type EventSchemas = {
         value: string | null;
       }[];
     };
-    /** cadastre.RegistryProviderDeleted.v2 */
+    /** cadastre.RegistryProviderDeleted.v3 */
     RegistryProviderDeleted: {
       name: string;
       namespace: string | null;
+      recoverableUntil: string | null;
+    };
+    /** cadastre.RegistryProviderRecovered.v1 */
+    RegistryProviderRecovered: {
+      name: string;
+      namespace: string | null;
+    };
+    /** cadastre.RegistryProviderPurged.v1 */
+    RegistryProviderPurged: {
+      name: string;
+      namespace: string | null;
+      expired: boolean;
     };
     /** cadastre.RegistryProviderVersionCreated.v1 */
     RegistryProviderVersionCreated: {
@@ -1919,7 +1951,9 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   ProjectUpdated: 2,
   ProjectTagBound: 1,
   ProjectTagUnbound: 1,
-  ProjectDeleted: 1,
+  ProjectDeleted: 2,
+  ProjectRecovered: 1,
+  ProjectPurged: 1,
   UserCreated: 1,
   UserUpdated: 3,
   UserSuspended: 1,
@@ -2058,7 +2092,9 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   VariableSetUpdated: 1,
   VariableSetApplied: 1,
   VariableSetWithdrawn: 1,
-  VariableSetDeleted: 1,
+  VariableSetDeleted: 2,
+  VariableSetRecovered: 1,
+  VariableSetPurged: 1,
   VariablesListed: 1,
   VariableShown: 1,
   DataRetentionPolicySet: 1,
@@ -2066,7 +2102,9 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   DataRetentionPolicyRemoved: 1,
   RegistryProviderCreated: 2,
   RegistryProviderTagsChanged: 1,
-  RegistryProviderDeleted: 2,
+  RegistryProviderDeleted: 3,
+  RegistryProviderRecovered: 1,
+  RegistryProviderPurged: 1,
   RegistryProviderVersionCreated: 1,
   RegistryProviderShasumsUploaded: 1,
   RegistryProviderSignatureUploaded: 1,
@@ -2160,6 +2198,7 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
   OrganizationImported: { '1': [{ add: { trailCheckpoint: null } }] },
   ProjectCreated: { '1': [{ to: 'settings', add: { stacksDefaultExecutionMode: null } }] },
   ProjectUpdated: { '1': [] },
+  ProjectDeleted: { '1': [{ add: { recoverableUntil: null } }] },
   UserUpdated: { '1': [], '2': [] },
   MembershipCreated: { '1': [{ add: { invitation: null } }] },
   MembershipRemoved: { '1': [{ add: { invitation: null } }] },
@@ -2240,8 +2279,9 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
   ConfigurationVersionUploaded: { '1': [{ add: { archive: 1 } }] },
   AgentPoolCreated: { '1': [{ add: { remoteRunsEnabled: false } }] },
   AgentRegistered: { '1': [{ add: { executor: null } }] },
+  VariableSetDeleted: { '1': [{ add: { recoverableUntil: null } }] },
   RegistryProviderCreated: { '1': [{ add: { namespace: null } }] },
-  RegistryProviderDeleted: { '1': [{ add: { namespace: null } }] },
+  RegistryProviderDeleted: { '1': [{ add: { namespace: null } }], '2': [{ add: { recoverableUntil: null } }] },
   SignInFailed: { '1': [] },
   IdentityProviderCreated: { '1': [{ add: { provesTwoFactor: false, mappedGroups: [] } }] },
   IdentityProviderUpdated: { '1': [] },

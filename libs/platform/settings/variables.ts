@@ -205,7 +205,7 @@ export const settingVariables = {
   ),
   CADASTRE_RECOVERABLE_DAYS: defineVariable(
     '30',
-    'days for which deleted workspaces can be recovered; 0: deletions are final',
+    'days for which deleted resources can be recovered; 0: deletions are final',
     wholeNumberSchema(0, 3_650, 30),
   ),
   ...requestVariables,

@@ -78,11 +78,28 @@ export const registryEvents = {
         live: 'changed',
       },
       RegistryProviderDeleted: {
-        schemaVersion: 2,
-        upcast: NAMES_UPCAST,
-        schema: names,
-        audit: { action: 'destroy', meta: metaOfProvider },
+        schemaVersion: 3,
+        // Deletions of version 2 were final.
+        upcast: { ...NAMES_UPCAST, 2: [{ add: { recoverableUntil: null } }] },
+        schema: names.extend({ recoverableUntil: z.string().nullable() }),
+        audit: {
+          action: 'destroy',
+          meta: ({ recoverableUntil, ...provider }) => ({
+            ...metaOfProvider(provider),
+            ...(recoverableUntil === null ? {} : { recoverable_until: recoverableUntil }),
+          }),
+        },
         live: 'deleted',
+      },
+      RegistryProviderRecovered: {
+        schema: names,
+        audit: { action: 'recover', meta: metaOfProvider },
+        live: 'created',
+      },
+      RegistryProviderPurged: {
+        schema: names.extend({ expired: z.boolean() }),
+        audit: { action: 'purge', meta: ({ expired, ...provider }) => ({ ...metaOfProvider(provider), expired }) },
+        live: { unsent: 'the message about the deletion has said that the provider is gone' },
       },
     },
   ),

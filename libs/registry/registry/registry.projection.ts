@@ -1,21 +1,41 @@
-import { sql, type Projection, type OrganizationDeleted } from '#platform/kernel';
+import {
+  bringRowsBack,
+  moveRowsAside,
+  sql,
+  type Projection,
+  type OrganizationDeleted,
+  type RecoverableRows,
+} from '#platform/kernel';
 import { stripBuildMetadata } from '#registry/provider-release/rules';
 import type { GpgKeyEvent } from './gpg-keys/gpg-key.js';
 import type { RegistryProviderEvent } from './providers/registry-provider.js';
 import type { RegistryProviderVersionEvent } from './versions/registry-provider-version.js';
 
+const PROVIDER_ROWS: RecoverableRows = { table: 'registry_providers', aside: 'deleted_registry_providers' };
+
 export const registryProviders: Projection<RegistryProviderEvent | OrganizationDeleted> = {
   name: 'registry_providers',
-  version: 1,
-  tables: ['registry_providers'],
+  // Earlier versions do not write the second table.
+  version: 2,
+  tables: ['registry_providers', 'deleted_registry_providers'],
+  names: [{ table: 'deleted_registry_providers', column: 'deleted_by' }],
   on: {
     RegistryProviderCreated: ({ name, namespace }, { stream, organization, time }) => sql`
       insert into registry_providers (id, organization, name, namespace, created_at, updated_at)
       values (${stream}, ${organization}, ${name}, ${namespace}, ${time}, ${time})`,
     RegistryProviderTagsChanged: ({ to }, { stream, time }) => sql`
       update registry_providers set tags = ${sql.json(to)}::jsonb, updated_at = ${time} where id = ${stream}`,
-    RegistryProviderDeleted: (_, { stream }) => sql`delete from registry_providers where id = ${stream}`,
-    OrganizationDeleted: (_, { stream }) => sql`delete from registry_providers where organization = ${stream}`,
+    RegistryProviderDeleted: ({ recoverableUntil }, event) =>
+      recoverableUntil === null
+        ? sql`delete from registry_providers where id = ${event.stream}`
+        : moveRowsAside(PROVIDER_ROWS, { where: sql`id = ${event.stream}` }, recoverableUntil, event),
+    RegistryProviderRecovered: ({ name }, { stream, time }) =>
+      bringRowsBack(PROVIDER_ROWS, sql`id = ${stream}`, { name, updated_at: time }),
+    RegistryProviderPurged: (_, { stream }) => sql`delete from deleted_registry_providers where id = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => [
+      sql`delete from registry_providers where organization = ${stream}`,
+      sql`delete from deleted_registry_providers where organization = ${stream}`,
+    ],
   },
 };
 

@@ -50,7 +50,8 @@ const publishedProviders: PublishedResource = {
   selectKeys: inOrganization('registry_providers'),
 };
 
-const isVersionEvent = (type: string): boolean => /^RegistryProvider(?!Created|TagsChanged|Deleted)/.test(type);
+const isVersionEvent = (type: string): boolean =>
+  /^RegistryProvider(?!Created|TagsChanged|Deleted|Recovered|Purged)/.test(type);
 
 const publishedVersions: PublishedResource = {
   type: 'registry-provider-versions',

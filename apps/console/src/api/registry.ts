@@ -98,7 +98,7 @@ export const useAddGpgKey = (organization: string) =>
 
 /** Something in the registry that can be deleted. */
 export type RegistryTarget =
-  | { readonly kind: 'provider'; readonly name: string }
+  | { readonly kind: 'provider'; readonly id: string; readonly name: string }
   | { readonly kind: 'version'; readonly name: string; readonly version: string }
   | { readonly kind: 'key'; readonly keyId: string };
 

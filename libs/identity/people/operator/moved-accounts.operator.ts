@@ -86,7 +86,8 @@ export const listImportedTeams = (session: DatabaseSession): Promise<ImportedTea
              select tw.access, count(*) as workspaces from team_workspaces tw join workspaces tww on tww.id = tw.workspace
               where tw.team = t.id group by tw.access) w), '{}') as workspaces,
            coalesce((select jsonb_object_agg(access, projects) from (
-             select access, count(*) as projects from team_projects where team = t.id group by access) p), '{}') as projects
+             select tp.access, count(*) as projects from team_projects tp join projects p on p.id = tp.project
+              where tp.team = t.id group by tp.access) p), '{}') as projects
       from teams t left join organizations o on o.owners_team = t.id order by owns desc, t.name`);
 
 /** Returns the ids of the members and of invited people in the copies of the views. */

@@ -2,7 +2,8 @@ import {
   sql,
   type Projection,
   type OrganizationDeleted,
-  type ProjectDeleted,
+  type ProjectEnd,
+  whenProjectEnds,
   type WorkspaceEnd,
   whenWorkspaceEnds,
   notFound,
@@ -56,7 +57,7 @@ export const teamWorkspaces: Projection<TeamWorkspaceEvent | AccessEndEvent | Wo
   },
 };
 
-export const teamProjects: Projection<TeamProjectEvent | AccessEndEvent | ProjectDeleted> = {
+export const teamProjects: Projection<TeamProjectEvent | AccessEndEvent | ProjectEnd> = {
   name: 'team_projects',
   version: 1,
   tables: ['team_projects'],
@@ -68,7 +69,7 @@ export const teamProjects: Projection<TeamProjectEvent | AccessEndEvent | Projec
       update team_projects set access = ${access}, custom = ${toJsonOrNull(custom)} where id = ${stream}`,
     TeamProjectRemoved: (_, { stream }) => sql`delete from team_projects where id = ${stream}`,
     TeamDeleted: (_, { stream }) => sql`delete from team_projects where team = ${stream}`,
-    ProjectDeleted: (_, { stream }) => sql`delete from team_projects where project = ${stream}`,
+    ...whenProjectEnds((project) => sql`delete from team_projects where project = ${project}`),
     OrganizationDeleted: (_, { stream }) => sql`delete from team_projects where organization = ${stream}`,
   },
 };

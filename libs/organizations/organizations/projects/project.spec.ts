@@ -9,7 +9,14 @@ const created: ProjectEvent = {
   type: 'ProjectCreated',
   data: { name: 'Core', description: 'of it all', settings: DEFAULT_PROJECT_SETTINGS },
 };
-const deleted: ProjectEvent = { type: 'ProjectDeleted', data: { name: 'Core' } };
+const deletedUntil = (recoverableUntil: string | null): ProjectEvent => ({
+  type: 'ProjectDeleted',
+  data: { name: 'Core', recoverableUntil },
+});
+const deleted = deletedUntil(null);
+const deletedForNow = deletedUntil('2026-02-01T00:00:00.000Z');
+const recovered = (name = 'Core'): ProjectEvent => ({ type: 'ProjectRecovered', data: { name } });
+const purged = (expired: boolean): ProjectEvent => ({ type: 'ProjectPurged', data: { name: 'Core', expired } });
 const create = (name: string, input: object = {}) => ({ type: 'CreateProject', data: { name, ...input } }) as const;
 const update = (changes: object) => ({ type: 'UpdateProject', data: { changes } }) as const;
 const tags = (...bindings: readonly (readonly [key: string, value: string])[]) =>
@@ -22,7 +29,10 @@ const bound = (key: string, from: string | null, to: string): ProjectEvent => ({
 });
 const unbound = (key: string, from: string): ProjectEvent => ({ type: 'ProjectTagUnbound', data: { key, from } });
 const remove = (isDefault: boolean, workspaces: number) =>
-  ({ type: 'DeleteProject', data: { isDefault, workspaces } }) as const;
+  ({ type: 'DeleteProject', data: { isDefault, workspaces, recoverableUntil: null } }) as const;
+const recover = (more: object = {}) =>
+  ({ type: 'RecoverProject', data: { name: undefined, isPoolUsable: true, ...more } }) as const;
+const purge = (expired: boolean) => ({ type: 'PurgeProject', data: { expired } }) as const;
 
 describe('a project', () => {
   it('follows its organization by default', () =>
@@ -199,4 +209,37 @@ describe('the tag bindings of a project', () => {
     given(created, env, deleted)
       .when(bind(tags(['env', 'test'])))
       .refuses('not-found', 'Not found'));
+});
+
+describe('a deleted project', () => {
+  it('is recovered with the name that it had, or with another one', () => {
+    given(created, deletedForNow).when(recover()).yields(recovered());
+    given(created, deletedForNow)
+      .when(recover({ name: 'Other' }))
+      .yields(recovered('Other'));
+    given(created, deletedForNow)
+      .when(recover({ name: 'a/b' }))
+      .refuses('unprocessable', 'Name');
+  });
+
+  it('follows its organization if its agent pool is gone', () =>
+    given(created, deletedForNow)
+      .when(recover({ isPoolUsable: false }))
+      .yields(recovered(), {
+        type: 'ProjectUpdated',
+        data: { changes: { defaultExecutionMode: null, defaultAgentPoolId: null } },
+      }));
+
+  it('is recovered once, and never after a final deletion or its purge', () => {
+    given(created, deletedForNow, recovered()).when(recover()).refuses('conflict', 'The project is not deleted');
+    given(created, deleted).when(recover()).refuses('not-found', 'Not found');
+    given(created, deletedForNow, purged(false)).when(recover()).refuses('not-found', 'Not found');
+  });
+
+  it('is purged once, by a person or by the job', () => {
+    given(created, deletedForNow).when(purge(false)).yields(purged(false));
+    given(created, deletedForNow, purged(false)).when(purge(true)).yields();
+    given(created, deletedForNow, recovered()).when(purge(true)).yields();
+    given(created).when(purge(false)).refuses('conflict', 'The project is not deleted');
+  });
 });

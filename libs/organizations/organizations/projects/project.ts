@@ -5,18 +5,25 @@ import {
   checkName,
   computeBindingChanges,
   conflict,
+  decidePurge,
   hasNoChanges,
   checkBindingCount,
   pickChanged,
   requireActive,
+  requireDeleted,
   runAllChecks,
+  toDeletedState,
   unprocessable,
   type BindingChange,
   type BindingMode,
   type Decider,
   type Message,
-  type ProjectDeleted,
+  type ProjectEnd,
+  type ProjectRecovered,
+  type PurgeCommandData,
+  type RecoverableState,
   type Tag,
+  type Timestamp,
 } from '#platform/kernel';
 import { checkExecutionDefaults, resolveDefaultPool } from '../organizations/execution-defaults.js';
 import { PROJECT_SETTINGS, type ProjectSettings } from './project-settings.js';
@@ -38,7 +45,8 @@ export type ProjectEvent =
   | Message<'ProjectCreated', { name: string; description: string | null; settings: ProjectSettings }>
   | Message<'ProjectUpdated', { changes: ProjectChanges }>
   | ProjectTagEvent
-  | ProjectDeleted;
+  | ProjectEnd
+  | ProjectRecovered;
 
 /** Tags that workspaces in the project inherit, one event for each. The value of a tag without a value is empty. */
 type ProjectTagEvent =
@@ -50,16 +58,21 @@ export type ProjectCommand =
   /** `bindings`: all bindings after the update. */
   | Message<'UpdateProject', { changes: ProjectInput; bindings?: readonly Tag[] | undefined }>
   | Message<'BindProjectTags', { bindings: readonly Tag[]; mode: BindingMode }>
-  | Message<'DeleteProject', { isDefault: boolean; workspaces: number }>;
+  | Message<'DeleteProject', { isDefault: boolean; workspaces: number; recoverableUntil: Timestamp | null }>
+  /** `name`: default is the name before the deletion. `isPoolUsable`: whether it may use its agent pool, if it has one. */
+  | Message<'RecoverProject', { name: string | undefined; isPoolUsable: boolean }>
+  | Message<'PurgeProject', PurgeCommandData>;
 
-type ActiveProject = {
+export type ActiveProject = {
   readonly status: 'active';
   readonly name: string;
   readonly description: string | null;
   readonly settings: ProjectSettings;
   readonly tags: readonly Tag[];
 };
-export type ProjectState = { readonly status: 'absent' | 'deleted' } | ActiveProject;
+export type ProjectState = RecoverableState<ActiveProject>;
+
+const NOUN = 'project';
 
 export const PROJECT_POOL_POINTER = 'default-agent-pool-id';
 
@@ -128,7 +141,7 @@ const withTag = (state: ProjectState, change: BindingChange): ProjectState =>
 
 export const project: Decider<ProjectState, ProjectCommand, ProjectEvent> = {
   // A snapshot contains all settings, so its version rises with each new setting and older snapshots are ignored.
-  version: 3 + PROJECT_SETTINGS.version,
+  version: 4 + PROJECT_SETTINGS.version,
   initial: { status: 'absent' },
   decide: {
     CreateProject: ({ bindings, ...input }, state) => {
@@ -158,15 +171,29 @@ export const project: Decider<ProjectState, ProjectCommand, ProjectEvent> = {
     },
     BindProjectTags: ({ bindings, mode }, state) =>
       decideBindings(requireActive(state).tags, { bindings, mode, at: '/data' }),
-    DeleteProject: ({ isDefault, workspaces }, state) => {
+    DeleteProject: ({ isDefault, workspaces, recoverableUntil }, state) => {
       const { name } = requireActive(state);
       if (isDefault) throw unprocessable('The default project cannot be deleted');
       if (workspaces > 0) {
         const count = workspaces === 1 ? '1 workspace' : `${workspaces} workspaces`;
         throw unprocessable(`The project still holds ${count}: move or delete them first`);
       }
-      return [{ type: 'ProjectDeleted', data: { name } }];
+      return [{ type: 'ProjectDeleted', data: { name, recoverableUntil } }];
     },
+    RecoverProject: ({ name, isPoolUsable }, state) => {
+      const last = requireDeleted(state, NOUN);
+      if (name !== undefined && name !== last.name) checkName(name, NAME_RULE);
+      const follows = { defaultExecutionMode: null, defaultAgentPoolId: null };
+      return [
+        { type: 'ProjectRecovered', data: { name: name ?? last.name } },
+        ...(isPoolUsable ? [] : [{ type: 'ProjectUpdated', data: { changes: follows } } as const]),
+      ];
+    },
+    PurgeProject: (data, state) =>
+      decidePurge(data, state, {
+        noun: NOUN,
+        purge: ({ name }): ProjectEnd => ({ type: 'ProjectPurged', data: { name, ...data } }),
+      }),
   },
   evolve: {
     ProjectCreated: ({ name, description, settings }) => ({
@@ -187,6 +214,8 @@ export const project: Decider<ProjectState, ProjectCommand, ProjectEvent> = {
         : state,
     ProjectTagBound: (change, state) => withTag(state, change),
     ProjectTagUnbound: (change, state) => withTag(state, { ...change, to: null }),
-    ProjectDeleted: () => ({ status: 'deleted' }),
+    ProjectDeleted: toDeletedState,
+    ProjectRecovered: ({ name }, state) => (state.status === 'deleted' && state.last ? { ...state.last, name } : state),
+    ProjectPurged: () => ({ status: 'deleted', last: null }),
   },
 };

@@ -1,7 +1,15 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { type DataOf, Ids, sql, type Sql } from '#platform/kernel';
 import { castRows, refuseTakenName, type DatabaseRow } from '#platform/postgres';
-import { type Actor, requirePermission, type Permission, createResource, changeResource } from '#api/access';
+import {
+  type Actor,
+  requirePermission,
+  type Permission,
+  createResource,
+  changeResource,
+  RecoveryPeriod,
+  type RecoveredResource,
+} from '#api/access';
 import {
   AggregateCommand,
   type Operation,
@@ -17,6 +25,7 @@ import { type BindingRow, selectProjectBindings } from '#organizations/tag-bindi
 import { expectPoolVersion } from '#organizations/agents';
 import { loadOrganizationForCommand } from '../organizations/organizations.queries.js';
 import { type ProjectCommand, PROJECT_POOL_POINTER, project } from './project.js';
+import { purgeProject, recoverProject } from './recover-project.operation.js';
 import { type ProjectRow, selectProjectById, findProject, type ProjectForCommand } from './projects.queries.js';
 
 type ProjectOperations = {
@@ -35,6 +44,9 @@ type ProjectOperations = {
     readonly BindingRow[]
   >;
   DeleteProject: Operation<{ id: string; actor: Actor }, void>;
+  /** Brings a deleted project back, under another name if there is one in the request. */
+  RecoverProject: Operation<{ id: string; name: string | undefined; actor: Actor }, RecoveredResource>;
+  PurgeProject: Operation<{ id: string; actor: Actor }, void>;
 };
 
 export class ChangeProject<T extends keyof ProjectOperations> extends AggregateCommand<ProjectOperations, T> {}
@@ -51,8 +63,8 @@ type ProjectTask = {
   readonly command: (row: ProjectForCommand) => ProjectCommand;
   /** The agent pool that the command refers to. */
   readonly pool?: string | null;
-  /** Whether the command inserts tag bindings. The append then fails if the organization is deleted meanwhile. */
-  readonly insertsBindings?: boolean;
+  /** Whether the command inserts rows. The append then fails if the organization is deleted meanwhile. */
+  readonly insertsRows?: boolean;
   /** Statements that run after the append, in its transaction. */
   readonly read: readonly Sql[];
 };
@@ -80,11 +92,14 @@ export class ProjectsHandler extends AggregateHandler<ProjectOperations> {
     UpdateProject: (input) => this.update(input),
     BindProjectTags: (input) => this.bindTags(input),
     DeleteProject: (input) => this.delete(input),
+    RecoverProject: (input) => recoverProject(this.store, input),
+    PurgeProject: (input) => purgeProject(this.store, input),
   };
 
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
+    private readonly recoveryPeriod: RecoveryPeriod,
   ) {
     super();
   }
@@ -122,7 +137,7 @@ export class ProjectsHandler extends AggregateHandler<ProjectOperations> {
       },
       command: () => ({ type: 'UpdateProject', data }),
       pool: getPool(data.changes),
-      insertsBindings: data.bindings !== undefined,
+      insertsRows: data.bindings !== undefined,
       read: [selectProjectById(id, actor)],
     });
     return getFirstRowOrNull<ProjectRow>(rows);
@@ -135,7 +150,7 @@ export class ProjectsHandler extends AggregateHandler<ProjectOperations> {
       actor,
       permission: 'update-project',
       command: () => ({ type: 'BindProjectTags', data }),
-      insertsBindings: true,
+      insertsRows: true,
       read: [selectProjectBindings(sql`${[id]}::text[]`, actor)],
     });
     return castRows<BindingRow>(rows);
@@ -148,8 +163,9 @@ export class ProjectsHandler extends AggregateHandler<ProjectOperations> {
       permission: 'delete-project',
       command: ({ isDefault, allWorkspaces: workspaces }) => ({
         type: 'DeleteProject',
-        data: { isDefault, workspaces },
+        data: { isDefault, workspaces, recoverableUntil: this.recoveryPeriod.computeEnd() },
       }),
+      insertsRows: true,
       // Another request can add a workspace between the count and the lock of the stream.
       read: [raiseConflictWhen(sql`exists (select 1 from workspaces where project = ${id})`)],
     });
@@ -165,7 +181,7 @@ export class ProjectsHandler extends AggregateHandler<ProjectOperations> {
     authorize,
     command,
     pool = null,
-    insertsBindings = false,
+    insertsRows = false,
     read,
   }: ProjectTask): Promise<readonly DatabaseRow[][]> {
     return changeResource(this.store, project, {
@@ -177,7 +193,7 @@ export class ProjectsHandler extends AggregateHandler<ProjectOperations> {
       },
       command,
       writes: (row) => [
-        ...(insertsBindings ? [expectVersion(row.organization, row.organizationVersion)] : []),
+        ...(insertsRows ? [expectVersion(row.organization, row.organizationVersion)] : []),
         ...expectPoolVersion(pool, row.poolVersion, { pointer: PROJECT_POOL_POINTER }),
       ],
       read: () => read,

@@ -6,12 +6,19 @@ import type { RecordedEvent } from './recorded-event.js';
  * Deletions in the hierarchy organization > project > workspace. A deletion removes everything that the deleted
  * resource owns, so modules below its own handle these events too. That is why the events are defined here.
  *
- * A deleted workspace can be recovered until its purge (ADR 107). Its contents stay where they are, and only the row
- * of the workspace moves to another table: every statement about the contents joins the workspace.
+ * A deleted workspace or project can be recovered until its purge (ADR 107, 116). Its contents stay where they are, and only
+ * its own row moves to another table: every statement about the contents joins the workspace or project.
  */
 
 export type OrganizationDeleted = Message<'OrganizationDeleted', { name: string }>;
-export type ProjectDeleted = Message<'ProjectDeleted', { name: string }>;
+/** `recoverableUntil`: null if the deletion is final, and removes the contents at once. */
+export type ProjectDeleted = Message<'ProjectDeleted', { name: string; recoverableUntil: string | null }>;
+export type ProjectRecovered = Message<'ProjectRecovered', { name: string }>;
+/** The end of a deleted project: it is too late to recover it. `expired`: false if somebody ended it before its time. */
+type ProjectPurged = Message<'ProjectPurged', { name: string; expired: boolean }>;
+
+/** The events after which nothing of a project remains, and the deletion that can precede them. */
+export type ProjectEnd = ProjectDeleted | ProjectPurged;
 
 /** `recoverableUntil`: null if the deletion is final, and removes the contents at once. */
 export type WorkspaceDeleted = Message<
@@ -35,4 +42,11 @@ export const whenWorkspaceEnds = <S extends Sql | readonly Sql[]>(remove: (works
   WorkspaceDeleted: ({ recoverableUntil }: WorkspaceDeleted['data'], { stream }: RecordedEvent): S | null =>
     recoverableUntil === null ? remove(stream) : null,
   WorkspacePurged: (_: WorkspacePurged['data'], { stream }: RecordedEvent): S => remove(stream),
+});
+
+/** Handlers of a projection that removes what belongs to a project when the project cannot be recovered any more. */
+export const whenProjectEnds = <S extends Sql | readonly Sql[]>(remove: (project: string) => S) => ({
+  ProjectDeleted: ({ recoverableUntil }: ProjectDeleted['data'], { stream }: RecordedEvent): S | null =>
+    recoverableUntil === null ? remove(stream) : null,
+  ProjectPurged: (_: ProjectPurged['data'], { stream }: RecordedEvent): S => remove(stream),
 });

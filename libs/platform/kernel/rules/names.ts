@@ -67,7 +67,7 @@ const NAME_LOCKS = 1_851_878_757;
  */
 export const claimNames = (
   names: UniqueNames,
-  ids: readonly string[],
+  ids: readonly string[] | Sql,
   { allowed = [] }: { readonly allowed?: readonly string[] } = {},
 ): readonly Sql[] => {
   const table = sql.raw(names.table);

@@ -6,7 +6,7 @@ import { VERSIONS_PER_DELETION, findVersionsOfDeletedProvider } from './registry
 const EVERY_MS = 30_000;
 
 /**
- * Deletes the remaining versions of deleted providers in steps, because one append to thousands of streams would delay
+ * Deletes the remaining versions of providers that were deleted for good in steps, because one append to thousands of streams would delay
  * every follower. The server no longer serves these versions. Each step reads which versions remain, so the next round
  * resumes an interrupted deletion on any process. The audit trail records each deletion.
  */
@@ -34,7 +34,7 @@ const deleteStep = (store: EventStore): Promise<number> =>
       const loaded = await store.restore(id, registryProviderVersion, snapshot);
       return decideWrite(registryProviderVersion, loaded, organization, { type: 'DeleteVersion', data: {} });
     });
-    // The audit trail names the caller that deleted the provider.
+    // The audit trail names the caller that deleted or purged the provider.
     const context = { ...deletion.context, causation: deletion.id };
     await store.append([expectVersion(organization, organizationVersion), ...(await Promise.all(writes))], context);
     return versions.length;

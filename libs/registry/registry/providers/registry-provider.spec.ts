@@ -5,11 +5,26 @@ import { registryProvider, type RegistryProviderEvent } from './registry-provide
 const { given } = specify(registryProvider);
 
 const created: RegistryProviderEvent = { type: 'RegistryProviderCreated', data: { name: 'aws', namespace: null } };
-const deleted: RegistryProviderEvent = { type: 'RegistryProviderDeleted', data: { name: 'aws', namespace: null } };
+const deletedUntil = (recoverableUntil: string | null): RegistryProviderEvent => ({
+  type: 'RegistryProviderDeleted',
+  data: { name: 'aws', namespace: null, recoverableUntil },
+});
+const deleted = deletedUntil(null);
+const deletedForNow = deletedUntil('2026-02-01T00:00:00.000Z');
+const recovered = (name = 'aws', namespace: string | null = null): RegistryProviderEvent => ({
+  type: 'RegistryProviderRecovered',
+  data: { name, namespace },
+});
+const purged = (expired: boolean): RegistryProviderEvent => ({
+  type: 'RegistryProviderPurged',
+  data: { name: 'aws', namespace: null, expired },
+});
 
 const create = (name = 'aws', namespace: string | null = null) =>
   ({ type: 'CreateRegistryProvider', data: { name, namespace } }) as const;
-const remove = { type: 'DeleteRegistryProvider', data: {} } as const;
+const remove = { type: 'DeleteRegistryProvider', data: { recoverableUntil: null } } as const;
+const recover = (name?: string) => ({ type: 'RecoverRegistryProvider', data: { name } }) as const;
+const purge = (expired: boolean) => ({ type: 'PurgeRegistryProvider', data: { expired } }) as const;
 
 describe('decisions about a registry provider', () => {
   it('create a provider only once', () => {
@@ -50,7 +65,7 @@ describe('decisions about a registry provider', () => {
       given().when(create('aws', namespace)).yields(listed);
       given(listed)
         .when(remove)
-        .yields({ type: 'RegistryProviderDeleted', data: { name: 'aws', namespace } });
+        .yields({ type: 'RegistryProviderDeleted', data: { name: 'aws', namespace, recoverableUntil: null } });
     },
   );
 
@@ -94,5 +109,33 @@ describe('decisions about a registry provider', () => {
     given(created).when(remove).yields(deleted);
     given(created, deleted).when(remove).refuses('not-found', 'Not found');
     given().when(remove).refuses('not-found', 'Not found');
+  });
+});
+
+describe('a deleted provider', () => {
+  const first: RegistryProviderEvent = { type: 'RegistryProviderCreated', data: { name: 'aws', namespace: null } };
+  const curated: RegistryProviderEvent = {
+    type: 'RegistryProviderCreated',
+    data: { name: 'aws', namespace: 'hashicorp' },
+  };
+
+  it('is recovered with the name that it had, or with another one if it is private', () => {
+    given(first, deletedForNow).when(recover()).yields(recovered());
+    given(first, deletedForNow).when(recover('aws-2')).yields(recovered('aws-2'));
+    given(first, deletedForNow).when(recover('A B')).refuses('unprocessable', 'Name');
+    given(curated, deletedForNow).when(recover()).yields(recovered('aws', 'hashicorp'));
+    given(curated, deletedForNow)
+      .when(recover('aws-2'))
+      .refuses('unprocessable', 'Name of a public provider cannot be changed');
+  });
+
+  it('is recovered or purged once, and never after a final deletion', () => {
+    given(first, deletedForNow, recovered())
+      .when(recover())
+      .refuses('conflict', 'The registry provider is not deleted');
+    given(first, deleted).when(recover()).refuses('not-found', 'Not found');
+    given(first, deletedForNow).when(purge(false)).yields(purged(false));
+    given(first, deletedForNow, purged(false)).when(purge(true)).yields();
+    given(first, deletedForNow, purged(false)).when(recover()).refuses('not-found', 'Not found');
   });
 });

@@ -59,7 +59,11 @@ let member: ApiTestClient;
 let stranger: ApiTestClient;
 
 beforeAll(async () => {
-  server = await startTestServer({ followers: true, clock: fromTheFullHour() });
+  server = await startTestServer({
+    followers: true,
+    clock: fromTheFullHour(),
+    env: { CADASTRE_RECOVERABLE_DAYS: '0' },
+  });
   signer = await makeSigner();
   ({ member, stranger } = await settleNeighbours(server));
   expectStatus(await addKey(server, 'acme', signer), 201);

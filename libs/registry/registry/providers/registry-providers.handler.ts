@@ -8,6 +8,8 @@ import {
   type ParentOrganization,
   createResource,
   changeResource,
+  RecoveryPeriod,
+  type RecoveredResource,
 } from '#api/access';
 import {
   AggregateCommand,
@@ -29,6 +31,7 @@ import {
   loadRegistryProviderForCommand,
   VERSIONS_PER_DELETION,
 } from './registry-providers.queries.js';
+import { purgeRegistryProvider, recoverRegistryProvider } from './recover-registry-provider.operation.js';
 import { registryProvider } from './registry-provider.js';
 
 type RegistryProviderOperations = {
@@ -46,6 +49,9 @@ type RegistryProviderOperations = {
     RegistryProviderRow
   >;
   DeleteRegistryProvider: Operation<{ path: ProviderPath; actor: Actor }, void>;
+  /** Brings a deleted provider back, under another name if there is one in the request. */
+  RecoverRegistryProvider: Operation<{ id: string; name: string | undefined; actor: Actor }, RecoveredResource>;
+  PurgeRegistryProvider: Operation<{ id: string; actor: Actor }, void>;
 };
 
 export class ChangeRegistryProvider<T extends keyof RegistryProviderOperations> extends AggregateCommand<
@@ -59,11 +65,14 @@ export class RegistryProvidersHandler extends AggregateHandler<RegistryProviderO
     CreateRegistryProvider: (input) => this.create(input),
     TagRegistryProvider: (input) => this.tag(input),
     DeleteRegistryProvider: (input) => this.delete(input),
+    RecoverRegistryProvider: (input) => recoverRegistryProvider(this.store, input),
+    PurgeRegistryProvider: (input) => purgeRegistryProvider(this.store, input),
   };
 
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
+    private readonly recoveryPeriod: RecoveryPeriod,
   ) {
     super();
   }
@@ -117,10 +126,12 @@ export class RegistryProvidersHandler extends AggregateHandler<RegistryProviderO
     return getFirstRow<RegistryProviderRow>(rows);
   }
 
-  /** Deletes the versions too: the first of them in the same append, the others in steps (deleted-providers.job.ts). */
+  /** A final deletion deletes versions too: the first of them in the same append, the others in steps (deleted-providers.job.ts). */
   private async delete({ path, actor }: RegistryProviderOperations['DeleteRegistryProvider']['input']): Promise<void> {
+    const recoverableUntil = this.recoveryPeriod.computeEnd();
+    const deletedVersions = recoverableUntil === null ? VERSIONS_PER_DELETION : 0;
     await this.store.retryOnConflict(async () => {
-      const row = await loadRegistryProviderForCommand(this.store.database, actor, path, VERSIONS_PER_DELETION);
+      const row = await loadRegistryProviderForCommand(this.store.database, actor, path, deletedVersions);
       const { organization, organizationVersion } = row;
       const provider = await this.store.restore(row.id, registryProvider, row.snapshot);
       const versions = row.versions.map(async ({ id, snapshot }): Promise<StreamWrite> => {
@@ -131,7 +142,10 @@ export class RegistryProvidersHandler extends AggregateHandler<RegistryProviderO
       // would deadlock.
       const writes = [
         expectVersion(organization, organizationVersion),
-        decideWrite(registryProvider, provider, organization, { type: 'DeleteRegistryProvider', data: {} }),
+        decideWrite(registryProvider, provider, organization, {
+          type: 'DeleteRegistryProvider',
+          data: { recoverableUntil },
+        }),
         ...(await Promise.all(versions)),
       ];
       await this.store.append(writes, createEventContext(actor));

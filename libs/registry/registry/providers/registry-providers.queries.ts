@@ -192,7 +192,7 @@ type VersionsOfDeletedProvider = {
   readonly versions: RegistryProviderForCommand['versions'];
 };
 
-/** Returns the oldest versions of one deleted provider, as many as requested; undefined if none remain. */
+/** Returns the oldest versions of one provider that was deleted for good, as many as requested; undefined if none remain. */
 export const findVersionsOfDeletedProvider = (
   database: Database,
   versions: number,
@@ -205,6 +205,7 @@ export const findVersionsOfDeletedProvider = (
               join event_store.streams sv on sv.stream = v.id) as versions
       from (select v.provider, v.organization from registry_provider_versions v
              where not exists (select from registry_providers p where p.id = v.provider)
+               and not exists (select from deleted_registry_providers d where d.id = v.provider)
              order by v.provider limit 1) gone
       join event_store.streams so on so.stream = gone.organization`);
 

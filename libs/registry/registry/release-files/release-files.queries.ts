@@ -30,7 +30,8 @@ export const loadReleaseUploadTarget = async (
     select v.organization, so.version as "organizationVersion", v.key_id as "keyId",
            (select k.ascii_armor ${FROM_VERSION_KEY}) as armor, ${buildSnapshotJson('s')} as snapshot,
            ${selectRangesFor(recipient)} as "allowedRanges"
-      from registry_provider_versions v join event_store.streams s on s.stream = v.id
+      from registry_provider_versions v join registry_providers p on p.id = v.provider
+      join event_store.streams s on s.stream = v.id
       join event_store.streams so on so.stream = v.organization
      where v.id = ${version}`);
   if (!row) throw notFound('This version has been deleted');

@@ -25,7 +25,7 @@ let files: ReleaseFiles;
 let signer: Signer;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ env: { CADASTRE_RECOVERABLE_DAYS: '0' } });
   signer = await makeSigner();
   await makeOrganization(server, 'acme');
   await addGpgKey(server, 'acme', signer);

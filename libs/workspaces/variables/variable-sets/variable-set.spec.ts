@@ -24,7 +24,17 @@ const withdrawn = (targets: Partial<VariableSetTargets>): VariableSetEvent => ({
   data: { ...NO_TARGETS, ...targets },
 });
 const updated = (changes: VariableSetChanges): VariableSetEvent => ({ type: 'VariableSetUpdated', data: { changes } });
-const deleted: VariableSetEvent = { type: 'VariableSetDeleted', data: { name: 'Credentials' } };
+const deletedUntil = (recoverableUntil: string | null): VariableSetEvent => ({
+  type: 'VariableSetDeleted',
+  data: { name: 'Credentials', recoverableUntil },
+});
+const deleted = deletedUntil(null);
+const deletedForNow = deletedUntil('2026-02-01T00:00:00.000Z');
+const recovered = (name = 'Credentials'): VariableSetEvent => ({ type: 'VariableSetRecovered', data: { name } });
+const purged = (expired: boolean): VariableSetEvent => ({
+  type: 'VariableSetPurged',
+  data: { name: 'Credentials', expired },
+});
 
 const create = (data: object = {}): VariableSetCommand => ({
   type: 'CreateVariableSet',
@@ -42,7 +52,9 @@ const withdraw = (targets: Partial<VariableSetTargets>): VariableSetCommand => (
   type: 'WithdrawVariableSet',
   data: { ...NO_TARGETS, ...targets },
 });
-const remove: VariableSetCommand = { type: 'DeleteVariableSet', data: {} };
+const remove: VariableSetCommand = { type: 'DeleteVariableSet', data: { recoverableUntil: null } };
+const recover = (name?: string): VariableSetCommand => ({ type: 'RecoverVariableSet', data: { name } });
+const purge = (expired: boolean): VariableSetCommand => ({ type: 'PurgeVariableSet', data: { expired } });
 
 describe('a variable set', () => {
   it('is created, and applied to each target once', () => {
@@ -148,5 +160,32 @@ describe('a variable set', () => {
       given(created, deleted).when(command).refuses('not-found', 'Not found');
     }
     given(created).when(create()).refuses('conflict', 'exists already');
+  });
+});
+
+describe('a deleted variable set', () => {
+  it('is recovered with the name and the targets that it had, or with another name', () => {
+    given(created, deletedForNow).when(recover()).yields(recovered());
+    given(created, deletedForNow).when(recover('Others')).yields(recovered('Others'));
+    given(created, deletedForNow).when(recover(' ')).refuses('unprocessable', "Name can't be blank");
+    const before = applied({ workspaces: ['ws-1'] });
+    given(created, before, deletedForNow, recovered('Others'))
+      .when(withdraw({ workspaces: ['ws-1'] }))
+      .yields(withdrawn({ workspaces: ['ws-1'] }));
+  });
+
+  it('is recovered once, unless it is deleted again, and never after a final deletion or its purge', () => {
+    given(created, deletedForNow, recovered()).when(recover()).refuses('conflict', 'The variable set is not deleted');
+    given(created, deletedForNow, recovered(), deletedForNow).when(recover()).yields(recovered());
+    given(created, deleted).when(recover()).refuses('not-found', 'Not found');
+    given(created, deletedForNow, purged(true)).when(recover()).refuses('not-found', 'Not found');
+  });
+
+  it('is purged once, by a person or by the job', () => {
+    given(created, deletedForNow).when(purge(false)).yields(purged(false));
+    given(created, deletedForNow).when(purge(true)).yields(purged(true));
+    given(created, deletedForNow, purged(false)).when(purge(true)).yields();
+    given(created, deletedForNow, recovered()).when(purge(true)).yields();
+    given(created).when(purge(false)).refuses('conflict', 'The variable set is not deleted');
   });
 });

@@ -2,12 +2,18 @@ import {
   runAllChecks,
   checkName,
   conflict,
+  decidePurge,
   pickChanged,
   hasNoChanges,
   requireActive,
+  requireDeleted,
+  toDeletedState,
   unprocessable,
   type Decider,
   type Message,
+  type PurgeCommandData,
+  type RecoverableState,
+  type Timestamp,
 } from '#platform/kernel';
 
 export type VariableSetAttributes = {
@@ -33,7 +39,10 @@ export type VariableSetEvent =
   | Message<'VariableSetUpdated', { changes: VariableSetChanges }>
   | Message<'VariableSetApplied', VariableSetTargets>
   | Message<'VariableSetWithdrawn', VariableSetTargets>
-  | Message<'VariableSetDeleted', { name: string }>;
+  /** `recoverableUntil`: null if the deletion is final. */
+  | Message<'VariableSetDeleted', { name: string; recoverableUntil: string | null }>
+  | Message<'VariableSetRecovered', { name: string }>
+  | Message<'VariableSetPurged', { name: string; expired: boolean }>;
 
 export type VariableSetCommand =
   | Message<'CreateVariableSet', VariableSetAttributes & { project: string | null; targets: VariableSetTargets }>
@@ -41,14 +50,19 @@ export type VariableSetCommand =
   | Message<'UpdateVariableSet', { changes: VariableSetChanges; targets: Partial<VariableSetTargets> }>
   | Message<'ApplyVariableSet', VariableSetTargets>
   | Message<'WithdrawVariableSet', VariableSetTargets>
-  | Message<'DeleteVariableSet', Record<never, never>>;
+  | Message<'DeleteVariableSet', { recoverableUntil: Timestamp | null }>
+  /** `name`: default is the name before the deletion. */
+  | Message<'RecoverVariableSet', { name: string | undefined }>
+  | Message<'PurgeVariableSet', PurgeCommandData>;
 
 type ActiveVariableSet = VariableSetAttributes & {
   readonly status: 'active';
   readonly project: string | null;
   readonly targets: VariableSetTargets;
 };
-export type VariableSetState = { readonly status: 'absent' | 'deleted' } | ActiveVariableSet;
+export type VariableSetState = RecoverableState<ActiveVariableSet>;
+
+const NOUN = 'variable set';
 
 const NAME_RULE = { most: 255 };
 const MAX_DESCRIPTION_LENGTH = 512;
@@ -101,7 +115,8 @@ const requireNotGlobal = ({ global }: ActiveVariableSet): void => {
 };
 
 export const variableSet: Decider<VariableSetState, VariableSetCommand, VariableSetEvent> = {
-  version: 1,
+  // Earlier snapshots do not keep deleted sets.
+  version: 2,
   initial: { status: 'absent' },
   decide: {
     CreateVariableSet: ({ name, description, global, priority, project, targets }, state) => {
@@ -143,7 +158,19 @@ export const variableSet: Decider<VariableSetState, VariableSetCommand, Variable
       requireNotGlobal(before);
       return toWithdrawnEvents(targets, before.targets);
     },
-    DeleteVariableSet: (_, state) => [{ type: 'VariableSetDeleted', data: { name: requireActive(state).name } }],
+    DeleteVariableSet: ({ recoverableUntil }, state) => [
+      { type: 'VariableSetDeleted', data: { name: requireActive(state).name, recoverableUntil } },
+    ],
+    RecoverVariableSet: ({ name }, state) => {
+      const last = requireDeleted(state, NOUN);
+      if (name !== undefined && name !== last.name) checkVariableSet({ name });
+      return [{ type: 'VariableSetRecovered', data: { name: name ?? last.name } }];
+    },
+    PurgeVariableSet: (data, state) =>
+      decidePurge(data, state, {
+        noun: NOUN,
+        purge: ({ name }): VariableSetEvent => ({ type: 'VariableSetPurged', data: { name, ...data } }),
+      }),
   },
   evolve: {
     VariableSetCreated: (attributes) => ({ status: 'active', ...attributes, targets: NO_TARGETS }),
@@ -156,6 +183,9 @@ export const variableSet: Decider<VariableSetState, VariableSetCommand, Variable
       state.status === 'active'
         ? { ...state, targets: mapTargets((kind) => subtract(state.targets[kind], removed[kind])) }
         : state,
-    VariableSetDeleted: () => ({ status: 'deleted' }),
+    VariableSetDeleted: toDeletedState,
+    VariableSetRecovered: ({ name }, state) =>
+      state.status === 'deleted' && state.last ? { ...state.last, name } : state,
+    VariableSetPurged: () => ({ status: 'deleted', last: null }),
   },
 };

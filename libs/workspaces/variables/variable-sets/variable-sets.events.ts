@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { defineEvents, describeChangedAttributes, type DataOf, type EventKinds, type IdSource } from '#platform/kernel';
+import {
+  defineEvents,
+  describeChangedAttributes,
+  describeDeletion,
+  type DataOf,
+  type EventKinds,
+  type IdSource,
+} from '#platform/kernel';
 import { onResource } from '#api/access/rules';
 import type { VariableSetTargets, VariableSetEvent, VariableSetAttributes } from './variable-set.js';
 
@@ -53,9 +60,22 @@ export const variableSetEvents = defineEvents(
       ids: { refersTo: { 'workspaces[]': ['ws'], 'projects[]': ['prj'] } },
     },
     VariableSetDeleted: {
-      schema: z.strictObject({ name: z.string() }),
-      audit: { action: 'destroy', meta: ({ name }) => ({ name }) },
+      schemaVersion: 2,
+      // Deletions of version 1 were final.
+      upcast: { 1: [{ add: { recoverableUntil: null } }] },
+      schema: z.strictObject({ name: z.string(), recoverableUntil: z.string().nullable() }),
+      audit: { action: 'destroy', meta: describeDeletion },
       live: 'deleted',
+    },
+    VariableSetRecovered: {
+      schema: z.strictObject({ name: z.string() }),
+      audit: { action: 'recover', meta: ({ name }) => ({ name }) },
+      live: 'created',
+    },
+    VariableSetPurged: {
+      schema: z.strictObject({ name: z.string(), expired: z.boolean() }),
+      audit: { action: 'purge', meta: ({ name, expired }) => ({ name, expired }) },
+      live: { unsent: 'the message about the deletion has said that the variable set is gone' },
     },
   },
 ) satisfies EventKinds<VariableSetEvent>;

@@ -1,7 +1,7 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { type DataOf, Ids, Refusal, unprocessable, type Problem } from '#platform/kernel';
 import { refuseTakenName } from '#platform/postgres';
-import { type Actor, createEventContext } from '#api/access';
+import { type Actor, createEventContext, RecoveryPeriod, type RecoveredResource } from '#api/access';
 import {
   AggregateCommand,
   type Operation,
@@ -27,6 +27,7 @@ import {
   type VariableSetState,
   type VariableSetTargetKind,
 } from './variable-set.js';
+import { purgeVariableSet, recoverVariableSet } from './recover-variable-set.operation.js';
 import {
   type VariableSetRow,
   loadOrganizationForVariableSet,
@@ -59,6 +60,9 @@ type VariableSetOperations = {
   ApplyVariableSet: Operation<{ id: string; targets: VariableSetTargets; actor: Actor }, void>;
   WithdrawVariableSet: Operation<{ id: string; targets: VariableSetTargets; actor: Actor }, void>;
   DeleteVariableSet: Operation<{ id: string; actor: Actor }, void>;
+  /** Brings a deleted set back, under another name if there is one in the request. */
+  RecoverVariableSet: Operation<{ id: string; name: string | undefined; actor: Actor }, RecoveredResource>;
+  PurgeVariableSet: Operation<{ id: string; actor: Actor }, void>;
 };
 
 export class ChangeVariableSet<T extends keyof VariableSetOperations> extends AggregateCommand<
@@ -143,13 +147,19 @@ export class VariableSetsHandler extends AggregateHandler<VariableSetOperations>
     // The targets are not checked: a target can be withdrawn from the set after it has been deleted.
     WithdrawVariableSet: ({ id, targets, actor }) =>
       this.changeWithoutTargets(id, { type: 'WithdrawVariableSet', data: targets }, actor),
-    DeleteVariableSet: ({ id, actor }) => this.changeWithoutTargets(id, { type: 'DeleteVariableSet', data: {} }, actor),
+    DeleteVariableSet: ({ id, actor }) => {
+      const recoverableUntil = this.recoveryPeriod.computeEnd();
+      return this.changeWithoutTargets(id, { type: 'DeleteVariableSet', data: { recoverableUntil } }, actor);
+    },
+    RecoverVariableSet: (input) => recoverVariableSet(this.store, input),
+    PurgeVariableSet: (input) => purgeVariableSet(this.store, input),
   };
 
   constructor(
     private readonly store: EventStore,
     private readonly ids: Ids,
     private readonly vault: Vault,
+    private readonly recoveryPeriod: RecoveryPeriod,
   ) {
     super();
   }

@@ -29,7 +29,7 @@ import {
 let server: TestServer;
 
 beforeAll(async () => {
-  server = await startTestServer({ followers: true });
+  server = await startTestServer({ followers: true, env: { CADASTRE_RECOVERABLE_DAYS: '0' } });
 });
 
 afterAll(() => server.close());

@@ -1,4 +1,4 @@
-import { notFound, sql, type Timestamp } from '#platform/kernel';
+import { notFound, sql } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import { buildSnapshotJson, type StreamSnapshot, type StreamVersion } from '#storage/event-store';
 import {
@@ -76,23 +76,3 @@ export const loadDeletedWorkspace = async (
   if (!row) throw notFound();
   return row;
 };
-
-type ExpiredWorkspace = { readonly id: string; readonly organization: string; readonly recoverableUntil: Timestamp };
-
-const EXPIRED_PER_PAGE = 100;
-
-/** Yields the workspaces that cannot be recovered any more, the oldest first, each once. */
-export async function* listExpiredWorkspaces(database: Database, now: Timestamp): AsyncGenerator<ExpiredWorkspace> {
-  let after = { recoverableUntil: '-infinity', id: '' };
-  for (;;) {
-    const page = await database.rows<ExpiredWorkspace>(sql`
-      select id, organization, recoverable_until as "recoverableUntil" from deleted_workspaces
-       where recoverable_until <= ${now}
-         and (recoverable_until, id) > (${after.recoverableUntil}::timestamptz, ${after.id})
-       order by recoverable_until, id limit ${EXPIRED_PER_PAGE}`);
-    yield* page;
-    const last = page.at(-1);
-    if (!last || page.length < EXPIRED_PER_PAGE) return;
-    after = last;
-  }
-}

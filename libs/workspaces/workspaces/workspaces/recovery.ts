@@ -1,4 +1,12 @@
-import { checkName, conflict, notFound, type HandlersByType, type Message, type WorkspaceEnd } from '#platform/kernel';
+import {
+  checkName,
+  decidePurge,
+  requireDeleted,
+  type HandlersByType,
+  type Message,
+  type PurgeCommandData,
+  type WorkspaceEnd,
+} from '#platform/kernel';
 import { decideForcedEnd } from '../lock/lock.js';
 import { NAME_RULE } from '../settings/settings.js';
 import type { WorkspaceUpdated } from '../settings/workspace-settings.js';
@@ -6,12 +14,7 @@ import { decideUnbinding, type FixedTagKey, type TagEvent } from '../tags/tags.j
 import type { StateEvent } from './state-head.js';
 import type { ActiveWorkspace, WorkspaceSshKeyEvent, WorkspaceState } from './workspace-state.js';
 
-/**
- * The recovery of a deleted workspace, and its purge, after which nothing can be recovered.
- *
- * deleted ──recover──► active
- * └──purge──► deleted for good
- */
+/** The recovery of a deleted workspace. */
 export type RecoveryEvent = Message<'WorkspaceRecovered', { name: string; project: string }>;
 
 export type RecoveryCommand =
@@ -29,16 +32,12 @@ export type RecoveryCommand =
         fixed: readonly FixedTagKey[];
       }
     >
-  | Message<'PurgeWorkspace', { expired: boolean }>;
+  | Message<'PurgeWorkspace', PurgeCommandData>;
 
 /** Events of a recovery or a purge: besides their own, those that remove what no longer exists. */
 type RecoveryOutcome = RecoveryEvent | WorkspaceEnd | WorkspaceUpdated | WorkspaceSshKeyEvent | TagEvent | StateEvent;
 
-const requireDeleted = (state: WorkspaceState): ActiveWorkspace => {
-  if (state.status === 'active') throw conflict('The workspace is not deleted');
-  if (state.status === 'absent' || !state.last) throw notFound();
-  return state.last;
-};
+const NOUN = 'workspace';
 
 /** Returns the events that make the workspace follow its project, because its own pool is gone. */
 const leavePool = ({ settings: { agentPoolId, settingOverwrites } }: ActiveWorkspace): readonly WorkspaceUpdated[] => {
@@ -52,7 +51,7 @@ const leaveSshKey = ({ sshKey }: ActiveWorkspace): readonly WorkspaceSshKeyEvent
 
 export const recoveryDecisions: HandlersByType<RecoveryCommand, [state: WorkspaceState], readonly RecoveryOutcome[]> = {
   RecoverWorkspace: ({ name, project, isPoolUsable, hasSshKey, fixed }, state) => {
-    const last = requireDeleted(state);
+    const last = requireDeleted(state, NOUN);
     if (name !== undefined && name !== last.name) checkName(name, NAME_RULE);
     return [
       { type: 'WorkspaceRecovered', data: { name: name ?? last.name, project } },
@@ -63,10 +62,9 @@ export const recoveryDecisions: HandlersByType<RecoveryCommand, [state: Workspac
       ...decideForcedEnd(last),
     ];
   },
-  PurgeWorkspace: ({ expired }, state) => {
-    // Somebody was faster than the job.
-    if (expired && (state.status !== 'deleted' || !state.last)) return [];
-    const { name, project } = requireDeleted(state);
-    return [{ type: 'WorkspacePurged', data: { name, project, expired } }];
-  },
+  PurgeWorkspace: (data, state) =>
+    decidePurge(data, state, {
+      noun: NOUN,
+      purge: ({ name, project }): WorkspaceEnd => ({ type: 'WorkspacePurged', data: { name, project, ...data } }),
+    }),
 };

@@ -1,5 +1,5 @@
 import type { ActingPrincipal } from '#api/access/rules';
-import type { Message, Tag, Timestamp } from '#platform/kernel';
+import type { Message, RecoverableState, Tag, Timestamp } from '#platform/kernel';
 import type { WorkspaceSettings } from '../settings/workspace-settings.js';
 
 export type WorkspaceSshKeyEvent =
@@ -56,7 +56,5 @@ export type ActiveWorkspace = {
   readonly stateHead: StateHead;
 };
 
-/** `last`: the workspace as it was, unlocked; null if it cannot be recovered. */
-type DeletedWorkspace = { readonly status: 'deleted'; readonly last: ActiveWorkspace | null };
-
-export type WorkspaceState = { readonly status: 'absent' } | DeletedWorkspace | ActiveWorkspace;
+/** A deleted workspace is kept as it was, unlocked. */
+export type WorkspaceState = RecoverableState<ActiveWorkspace>;

@@ -3,14 +3,19 @@ import { useNavigate } from '@tanstack/react-router';
 import { useDeleteProject, type Project } from '../../api/projects.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { formatCount } from '../../components/counts.js';
-import { reportAndClose } from '../../toasts.js';
+import { useDeletionReport } from '../../components/use-deletion-report.js';
 
 type DialogProps = { readonly organization: string; readonly project: Project; readonly onClose: () => void };
 
 export const DeleteProjectDialog = ({ organization, project: { id, attributes }, onClose }: DialogProps) => {
   const navigate = useNavigate();
   const change = useDeleteProject(organization, id);
-  const leave = () => {
+  const report = useDeletionReport(organization);
+  const leave = async () => {
+    await report(id, {
+      deleted: `The project ${attributes.name} is deleted.`,
+      recovered: `The project ${attributes.name} is back.`,
+    });
     onClose();
     void navigate({ to: '/$organization/projects', params: { organization } });
   };
@@ -20,10 +25,10 @@ export const DeleteProjectDialog = ({ organization, project: { id, attributes },
       action="Delete"
       typed={attributes.name}
       change={change}
-      onConfirm={() => change.mutate(undefined, reportAndClose(`The project ${attributes.name} is deleted.`, leave))}
+      onConfirm={() => change.mutate(undefined, { onSuccess: () => void leave() })}
       onClose={onClose}
     >
-      Nobody can restore the project. With it go:
+      If the site keeps deleted resources, you can recover the project. With it go:
       <List size="sm" mt="xs">
         <List.Item>the access of {formatCount(attributes['team-count'], 'team')} to it,</List.Item>
         <List.Item>its tags, and the variable sets that it owns.</List.Item>

@@ -81,6 +81,7 @@ export const ProviderScreen = () => {
   const navigate = useNavigate();
   const query = useQuery(providerQuery(organization, provider));
   const permission = { isPermitted: query.data?.attributes.permissions['can-delete'] ?? false, reason: NEEDS_RIGHT };
+  const id = query.data?.id;
   const [isPublishing, publishing] = useDisclosure(false);
   const [target, setTarget] = useState<RegistryTarget | null>(null);
   const leave = () => void navigate({ to: '/$organization/registry', params: { organization } });
@@ -88,12 +89,12 @@ export const ProviderScreen = () => {
     <Page
       title={provider}
       actions={
-        query.data && (
+        id !== undefined && (
           <>
             <PermittedButton
               {...permission}
               variant="default"
-              onClick={() => setTarget({ kind: 'provider', name: provider })}
+              onClick={() => setTarget({ kind: 'provider', id, name: provider })}
             >
               Delete the provider
             </PermittedButton>

@@ -55,7 +55,7 @@ const COLUMNS: readonly DataColumn<RecoverableItem>[] = [
 
 const Nothing = () => (
   <EmptyState icon={WorkspaceIcon} title="Nothing that you can recover">
-    <Text>Workspaces that you may delete are here after their deletion, until they can no longer be recovered.</Text>
+    <Text>Resources that you may delete are here after their deletion, until they can no longer be recovered.</Text>
   </EmptyState>
 );
 
@@ -77,7 +77,7 @@ export const RecentlyDeletedScreen = () => {
   return (
     <Page
       title="Recently deleted"
-      description="Workspaces come back as they were, without their runs. After their time, the server removes their secrets and files."
+      description="Resources come back as they were, but workspaces without their runs. After their time, the server removes their secrets and files."
     >
       <PagedList query={query} what="organization" empty={<Nothing />}>
         {(items) => (

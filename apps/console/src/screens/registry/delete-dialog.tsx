@@ -1,5 +1,6 @@
 import { useDeleteFromRegistry, type RegistryTarget } from '../../api/registry.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
+import { useDeletionReport } from '../../components/use-deletion-report.js';
 import { reportAndClose } from '../../toasts.js';
 
 /** Returns what the person types, and what the deletion means. */
@@ -11,7 +12,8 @@ const describeTarget = (
       return {
         typed: target.name,
         title: `Delete the provider ${target.name}`,
-        effect: 'All its versions and files are deleted. Configurations that require it can no longer be initialized.',
+        effect:
+          'All its versions and files are deleted with it. Configurations that require it can no longer be initialized. If the site keeps deleted resources, you can recover it.',
       };
     case 'version':
       return {
@@ -39,17 +41,26 @@ type DeleteDialogProps = {
 export const DeleteDialog = ({ organization, target, onClose, onDeleted }: DeleteDialogProps) => {
   const { typed, title, effect } = describeTarget(target);
   const deletion = useDeleteFromRegistry(organization);
+  const report = useDeletionReport(organization);
   const close = () => {
     onClose();
     onDeleted?.();
   };
+  const reportProvider = async (id: string) => {
+    await report(id, { deleted: `${typed} is deleted.`, recovered: `${typed} is back.` });
+    close();
+  };
+  const callbacks =
+    target.kind === 'provider'
+      ? { onSuccess: () => void reportProvider(target.id) }
+      : reportAndClose(`${typed} is deleted.`, close);
   return (
     <ConfirmDialog
       title={title}
       action="Delete"
       typed={typed}
       change={deletion}
-      onConfirm={() => deletion.mutate(target, reportAndClose(`${typed} is deleted.`, close))}
+      onConfirm={() => deletion.mutate(target, callbacks)}
       onClose={onClose}
     >
       {effect}

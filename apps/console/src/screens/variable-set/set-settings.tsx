@@ -8,7 +8,7 @@ import { formatCount } from '../../components/counts.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { SettingsCard, useSettings } from '../../components/settings-card.js';
 import { TextLink } from '../../components/text-link.js';
-import { reportAndClose } from '../../toasts.js';
+import { useDeletionReport } from '../../components/use-deletion-report.js';
 import { describeTargets, NO_SET_CHANGE } from '../variable-sets/variable-set-words.js';
 
 type SettingsProps = {
@@ -73,7 +73,12 @@ const DeleteSetDialog = ({ organization, document, onClose }: DialogProps) => {
   const navigate = useNavigate();
   const { id, attributes } = document.data;
   const change = useDeleteVariableSet(organization, id);
-  const leave = () => {
+  const report = useDeletionReport(organization);
+  const leave = async () => {
+    await report(id, {
+      deleted: `The variable set ${attributes.name} is deleted.`,
+      recovered: `The variable set ${attributes.name} is back.`,
+    });
     onClose();
     void navigate({ to: '/$organization/settings/variable-sets', params: { organization } });
   };
@@ -83,13 +88,11 @@ const DeleteSetDialog = ({ organization, document, onClose }: DialogProps) => {
       action="Delete"
       typed={attributes.name}
       change={change}
-      onConfirm={() =>
-        change.mutate(undefined, reportAndClose(`The variable set ${attributes.name} is deleted.`, leave))
-      }
+      onConfirm={() => change.mutate(undefined, { onSuccess: () => void leave() })}
       onClose={onClose}
     >
       The set has {formatCount(attributes['var-count'], 'variable')}. It applies to: {describeTargets(document.data)}.
-      Their next run no longer has these variables, and nobody can restore them.
+      Their next run no longer has these variables. If the site keeps deleted resources, you can recover the set.
     </ConfirmDialog>
   );
 };

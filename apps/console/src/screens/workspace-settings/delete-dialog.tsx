@@ -1,13 +1,12 @@
 import { List, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { isRecoverable, useRecoverItem } from '../../api/recoverable-items.js';
 import { useDeleteWorkspace, workspaceContentQuery, type WorkspaceContent } from '../../api/workspace-deletion.js';
 import type { Workspace } from '../../api/workspaces.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { formatCount } from '../../components/counts.js';
 import { LoadingLines, QueryState } from '../../components/states.js';
-import { showToast } from '../../toasts.js';
+import { useDeletionReport } from '../../components/use-deletion-report.js';
 
 type DeleteDialogProps = {
   readonly organization: string;
@@ -38,15 +37,12 @@ export const DeleteDialog = ({ organization, workspace, isForced, onClose }: Del
   const change = useDeleteWorkspace(organization, workspace);
   const query = useQuery(workspaceContentQuery(workspace));
   const { name, 'resource-count': resources } = workspace.attributes;
-  const recovery = useRecoverItem(organization);
-  const undo = () =>
-    recovery.mutate(
-      { id: workspace.id },
-      { onSuccess: () => showToast({ kind: 'success', message: `The workspace ${name} is back, without its runs.` }) },
-    );
+  const report = useDeletionReport(organization);
   const leave = async () => {
-    const canUndo = await isRecoverable(organization, workspace.id);
-    showToast({ kind: 'success', message: `The workspace ${name} is deleted.`, undo: canUndo ? undo : undefined });
+    await report(workspace.id, {
+      deleted: `The workspace ${name} is deleted.`,
+      recovered: `The workspace ${name} is back, without its runs.`,
+    });
     void navigate({ to: '/$organization/workspaces', params: { organization }, replace: true });
   };
   return (
