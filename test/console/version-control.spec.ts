@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createCommitsJob } from '#runs/commits';
+import { createCommitsJobs } from '#runs/commits';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import { chooseRowAction, inspectScreen, openConsole } from '../support/console.js';
 import { REACHES_GIT_HOSTS } from '../support/git-host.js';
@@ -61,8 +61,9 @@ const listConnections = async () =>
 
 const poll = (): Promise<number> => {
   const { runtime, store } = server;
-  const { outboundPrivateHosts, toolReleases } = runtime.settings;
-  return runJobOnce(createCommitsJob({ ...runtime, store, outboundPrivateHosts, toolReleases }));
+  const [job] = createCommitsJobs({ ...runtime, ...runtime.settings, store });
+  if (!job) throw new Error('no job');
+  return runJobOnce(job);
 };
 
 describe('the connections of an organization', () => {
