@@ -160,6 +160,8 @@ export const OF_ORGANIZATION: PermissionMap = {
     'can-update-agent-pools': create('agent-pools'),
     // The other kind of token belongs to a caller of the matrix.
     'can-update-api-token': ({ api }) => api.post(`${ACME}/authentication-token?token=audit-trails`),
+    'can-update-oauth': ({ api, world }) =>
+      api.patch(`/api/v2/oauth-clients/${world.resources.oauthClient}`, resource('oauth-clients', { name: 'renamed' })),
     'can-update-ssh-keys': create('ssh-keys', { value: 'a private key' }),
     'can-create-provider': makesProvider,
     'can-manage-custom-providers': makesProvider,
