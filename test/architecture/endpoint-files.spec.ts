@@ -97,6 +97,7 @@ const RELATIONSHIPS: Readonly<Record<string, string>> = {
   'admin-organizations': 'organizations',
   'admin-runs': 'runs',
   'admin-users': 'users',
+  'admin-workspaces': 'workspaces',
   'remote-state-consumers': 'workspaces',
 };
 

@@ -5735,6 +5735,44 @@ export interface paths {
     patch: operations['updateVariableSetVariable'];
     trace?: never;
   };
+  '/api/v2/admin/workspaces': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the workspaces of all organizations as a site administrator */
+    get: operations['listSiteWorkspaces'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/admin/workspaces/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show any workspace as a site administrator */
+    get: operations['getSiteWorkspace'];
+    put?: never;
+    post?: never;
+    /**
+     * Delete any workspace as a site administrator
+     * @description The server deletes the workspace even if it is locked or manages resources. Until the end of the recovery period, it is one of the `recoverable-items` of its organization.
+     */
+    delete: operations['deleteSiteWorkspace'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/workspaces/{id}/relationships/remote-state-consumers': {
     parameters: {
       query?: never;
@@ -14847,6 +14885,53 @@ export interface components {
     };
     VariableDocument: {
       data: components['schemas']['Variable'];
+    };
+    AdministeredWorkspacePageWithIncluded: {
+      data: components['schemas']['AdministeredWorkspace'][];
+      included?: (components['schemas']['Organization'] | components['schemas']['Run'])[];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description A workspace as site administrators see it. */
+    AdministeredWorkspace: {
+      /** @example ws-7hQ2vXbN4kTgYw3D */
+      id: string;
+      /** @constant */
+      type: 'workspaces';
+      attributes: {
+        /** @example network */
+        name: string;
+        locked: boolean;
+        /** @example null */
+        'vcs-repo': {
+          /** @example acme/network */
+          identifier: string;
+        } | null;
+      };
+      relationships: {
+        organization: {
+          data: components['schemas']['OrganizationIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        /** @description The current run, or the last one. */
+        'current-run': {
+          data: components['schemas']['RunIdentifier'] | null;
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/admin/workspaces/ws-7hQ2vXbN4kTgYw3D
+         */
+        self: string;
+      };
+    };
+    AdministeredWorkspaceDocumentWithIncluded: {
+      data: components['schemas']['AdministeredWorkspace'];
+      included?: (components['schemas']['Organization'] | components['schemas']['Run'])[];
     };
     WorkspacePage: {
       data: components['schemas']['Workspace'][];
@@ -48244,6 +48329,110 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listSiteWorkspaces: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description Related resources to add to the document. Separate values with commas. */
+        include?: ('organization' | 'organization.owners' | 'current_run')[];
+        /** @description The order of the list. A leading `-` reverses it. */
+        sort?: 'name' | '-name' | 'current-run.created-at' | '-current-run.created-at';
+        /** @description Only workspaces with this text in their id or name, or in the name of their organization. */
+        q?: string;
+        /** @description Only workspaces whose current run has one of these statuses. Separate values with commas. */
+        'filter[current_run][status]'?: string[];
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AdministeredWorkspacePageWithIncluded'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getSiteWorkspace: {
+    parameters: {
+      query?: {
+        /** @description Related resources to add to the document. Separate values with commas. */
+        include?: ('organization' | 'organization.owners' | 'current_run')[];
+      };
+      header?: never;
+      path: {
+        /** @description The id of the workspace. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AdministeredWorkspaceDocumentWithIncluded'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteSiteWorkspace: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the workspace. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

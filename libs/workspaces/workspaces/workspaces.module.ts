@@ -3,6 +3,7 @@ import { CqrsModule } from '@nestjs/cqrs';
 import { defineAggregate, toProjection, type ModuleDefinition } from '#storage/event-store';
 import { WORKSPACE_NAMES } from '#api/access';
 import { AgentPoolWorkspaces } from '#organizations/agents';
+import { AdminWorkspacesController } from './administration/admin-workspaces.controller.js';
 import { remoteStateConsumers } from './remote-state-consumers/remote-state-consumers.view.js';
 import { WorkspaceMemoryProvider } from './memory/workspace-memory.service.js';
 import { workspace } from './workspaces/workspace.js';
@@ -54,6 +55,7 @@ export class WorkspacesModule {
       global: true,
       imports: [CqrsModule],
       controllers: [
+        AdminWorkspacesController,
         OpaVersionsController,
         RemoteStateConsumersController,
         TerraformVersionsController,

@@ -241,6 +241,19 @@ const deletes: readonly MatrixRow[] = [byId, byName].flatMap((path): MatrixRow[]
   },
 ]);
 
+const administration: readonly MatrixRow[] = [
+  { route: 'GET /admin/workspaces', about: site, demands: ['manage-site'], status: 200 },
+  { route: 'GET /admin/workspaces/:id', about: workspace, demands: [['manage-site', site]], status: 200 },
+  {
+    route: 'DELETE /admin/workspaces/:id',
+    about: workspace,
+    demands: [['manage-site', site]],
+    status: 204,
+    trail: ['workspace destroy'],
+    fresh: true,
+  },
+];
+
 /** The rows of the releases of a program. */
 const releasesOf = (
   type: 'terraform-versions' | 'opa-versions',
@@ -290,4 +303,5 @@ export const workspaces: readonly MatrixRow[] = [
   ...consumers,
   ...actions,
   ...deletes,
+  ...administration,
 ];
