@@ -128,7 +128,7 @@ const changes: readonly MatrixRow[] = [
     about: registryProvider,
     demands: ['manage-providers'],
     status: 204,
-    trail: ['registry_provider destroy', 'registry_provider_platform destroy', 'registry_provider_version destroy'],
+    trail: ['registry_provider destroy'],
     fresh: true,
   },
 ];
