@@ -11,7 +11,7 @@ import { waitUntil } from '../support/product.js';
 
 // Runs the commands of the documentation as a reader pastes them: in the order of the page, one shell for each page,
 // from the folder of the repository, against a server that `npm start` runs there. Only the port differs, so that this
-// spec can run beside others. The how-to pages use the organization and the workspace of the tutorial.
+// spec can run beside others. These pages use the organization and the workspace of the tutorial.
 
 const LONG = 600_000;
 
@@ -29,8 +29,8 @@ const shellBlocks = (markdown: string): string[] =>
 /** Returns the part of a page from one heading up to another one. */
 const between = (page: string, from: string, to: string): string => page.slice(page.indexOf(from), page.indexOf(to));
 
-/** The how-to pages whose commands work here. Those of operate.md need Docker or a Postgres of the reader's. */
-const HOW_TO = globSync('docs/how-to/*.md', { cwd: ROOT })
+/** The pages whose commands work here. Those of operate.md need Docker or a Postgres of the reader's. */
+const PAGES = globSync('docs/{how-to,reference}/*.md', { cwd: ROOT })
   .filter((path) => readFileSync(join(ROOT, path), 'utf8').includes('\nsource docs/api.sh\n'))
   .toSorted();
 
@@ -177,7 +177,7 @@ describe('the commands of the documentation', () => {
     LONG,
   );
 
-  it.each(HOW_TO)(
+  it.each(PAGES)(
     'work in %s, except the refused ones that the page shows',
     async (path) => {
       const session = await paste(shellBlocks(await readPage(path)));

@@ -23,7 +23,7 @@ import { ChangeAgent } from './agents.handler.js';
 import { findAgent, listAgents, recordPing, type AgentRow } from './agents.queries.js';
 
 export const registerBody = resourceBody('agents', z.object({ name: text(255).nullish() }).default({}));
-/** The protocol of executors that this server speaks (docs/how-to/executors.md). Minor versions add to it. */
+/** The protocol of executors that this server speaks (docs/reference/executor-protocol.md). Minor versions add to it. */
 const PROTOCOL_VERSION = /^1\.\d{1,4}$/;
 
 const MAX_CAPACITY = 10_000;

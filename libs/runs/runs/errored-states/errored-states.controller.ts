@@ -63,7 +63,7 @@ export class ErroredStatesController {
     private readonly reads: ReadRecorder,
   ) {}
 
-  /** For executors (docs/how-to/executors.md). */
+  /** For executors (docs/reference/executor-protocol.md). */
   @Put('applies/:id/errored-state')
   @ConfigureRoute({ rawBody: 'file' })
   @HttpCode(204)

@@ -15,7 +15,7 @@ export const jobBody = resourceBody(
   }),
 );
 
-/** For executors: what they need for a phase of a run (docs/how-to/executors.md). */
+/** For executors: what they need for a phase of a run (docs/reference/executor-protocol.md). */
 @Controller('api/v2')
 export class RunJobsController {
   constructor(

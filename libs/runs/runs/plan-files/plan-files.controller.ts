@@ -19,7 +19,7 @@ import { toRunId } from '../runs/runs.document.js';
 import { PlanFileLinks } from './plan-files.links.js';
 import { PlanFiles } from './plan-files.service.js';
 
-/** Archives with plans, for executors: plain bytes, no JSON:API (docs/how-to/executors.md). */
+/** Archives with plans, for executors: plain bytes, no JSON:API (docs/reference/executor-protocol.md). */
 @Controller('api/v2')
 export class PlanFilesController {
   constructor(

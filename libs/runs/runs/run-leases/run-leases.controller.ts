@@ -97,7 +97,7 @@ const sendWhenReady = (reply: FastifyReply, read: () => Promise<Document>): void
   void reply.status(200).header('content-type', JSON_API).send(Readable.from(body()));
 };
 
-/** The claims of runs by executors, and their renewal (docs/how-to/executors.md). */
+/** The claims of runs by executors, and their renewal (docs/reference/executor-protocol.md). */
 @Controller('api/v2')
 export class RunLeasesController {
   constructor(

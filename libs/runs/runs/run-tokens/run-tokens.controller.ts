@@ -11,7 +11,7 @@ export class RunTokensController {
 
   /**
    * For executors. The token has the permissions that the run needs and expires when the run ends
-   * (docs/how-to/executors.md).
+   * (docs/reference/executor-protocol.md).
    */
   @Post('runs/:id/authentication-tokens')
   async create(@Param('id') id: string, @CurrentActor() actor: Actor): Promise<Document> {

@@ -34,7 +34,7 @@ import {
 
 /**
  * The decider of a run: the record of one plan and its apply. Executors execute it, and report what they
- * did (docs/how-to/executors.md). The allowed transitions are a table in run-status.ts.
+ * did (docs/reference/executor-protocol.md). The allowed transitions are a table in run-status.ts.
  */
 export type RunProgress = {
   /** The fence of the claim; null if the executor has not claimed the phase. */

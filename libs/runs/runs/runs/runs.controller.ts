@@ -103,7 +103,7 @@ export class RunsController {
     return this.page(page, includes, { query, request, actor });
   }
 
-  /** For executors: the runs that wait for the agents of this pool (docs/how-to/executors.md). */
+  /** For executors: the runs that wait for the agents of this pool (docs/reference/executor-protocol.md). */
   @Get('agent-pools/:id/runs')
   async listOfPool(
     @Param('id') id: string,
@@ -116,7 +116,7 @@ export class RunsController {
     return this.page(page, includes, { query, request, actor });
   }
 
-  /** For executors: the report of their progress (docs/how-to/executors.md). */
+  /** For executors: the report of their progress (docs/reference/executor-protocol.md). */
   @Post('runs/:id/progress')
   @HttpCode(200)
   async progress(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
