@@ -49,6 +49,17 @@ const CONFIGURATION = `
   output "what" { value = terraform_data.first.output }
 `;
 
+/** Returns a configuration whose plan waits until the gate at this address opens. */
+const waitAt = (address: string): string => `
+  data "terraform_remote_state" "other" {
+    backend = "http"
+    config  = { address = "${address}", retry_max = 0 }
+  }
+`;
+
+/** What a client prints after the second Ctrl-C: it either waits for the answer, or is about to ask. */
+const ABANDONED = /Two interrupts received|asking to cancel: interrupted/;
+
 const APPLY = ['apply', '-input=false', '-auto-approve'] as const;
 
 for (const program of hasIacTools) {
@@ -117,6 +128,33 @@ for (const program of hasIacTools) {
     );
 
     it(
+      '-json plans and applies, and the client prints the output of the run as text',
+      async () => {
+        const { folder, id } = await remote.prepare('json', CONFIGURATION);
+        // The clients print only their own messages as JSON. The log of the run has JSON, which programs can read.
+        const expectVersionThen = (output: string, text: string): void => {
+          expect(JSON.parse(output.split('\n')[0] ?? '')).toMatchObject({ type: 'version' });
+          expect(flat(output)).toContain(text);
+        };
+        const planned = await person.run(folder, 'plan', '-input=false', '-json');
+        expectVersionThen(planned, 'Plan: 2 to add, 0 to change, 0 to destroy.');
+        const applied = await person.run(folder, ...APPLY, '-json');
+        expectVersionThen(applied, 'Apply complete! Resources: 2 added, 0 changed, 0 destroyed.');
+        expect([await getStatus(id), await listNames(id)]).toEqual(['applied', ['first', 'second']]);
+        const run = await remote.getLastRun(id);
+        const log = await readPhaseLog(site.api, `applies/${run.relationships.apply.data.id}`);
+        const types = log.match(/"type":"(?:apply_complete|change_summary|outputs)"/g);
+        expect(types?.toSorted()).toEqual([
+          '"type":"apply_complete"',
+          '"type":"apply_complete"',
+          '"type":"change_summary"',
+          '"type":"outputs"',
+        ]);
+      },
+      LONG,
+    );
+
+    it(
       '-input=false leaves the run to others, and -lock-timeout cancels the run that waits for it',
       async () => {
         const { folder, id } = await remote.prepare('unattended', CONFIGURATION);
@@ -139,13 +177,7 @@ for (const program of hasIacTools) {
       async () => {
         const gate = new Gate();
         const address = await gate.listen();
-        const { folder, id } = await remote.prepare(
-          'interrupted-plan',
-          `data "terraform_remote_state" "other" {
-            backend = "http"
-            config  = { address = "${address}", retry_max = 0 }
-          }`,
-        );
+        const { folder, id } = await remote.prepare('interrupted-plan', waitAt(address));
         const command = person.startInteractively(folder, 'apply');
         await gate.waitFor(1);
         command.interrupt();
@@ -156,6 +188,54 @@ for (const program of hasIacTools) {
         gate.open();
         await waitForStatus(id, 'canceled');
         expect(await isLocked(id)).toBe(false);
+        gate.close();
+      },
+      LONG,
+    );
+
+    it(
+      'Ctrl-C ends the client of a plan, also if it is pressed twice, and the plan continues',
+      async () => {
+        const gate = new Gate();
+        const address = await gate.listen();
+        const { folder, id } = await remote.prepare('abandoned-plan', waitAt(address));
+        const command = person.startInteractively(folder, 'plan');
+        await gate.waitFor(1);
+        command.interrupt();
+        await command.waitForOutput('Interrupt received.');
+        // The client asks nothing, so a second Ctrl-C finds it while it ends, or later.
+        command.interrupt();
+        expect((await command.end).code).toBe(1);
+        expect(await getStatus(id)).toBe('planning');
+        gate.open();
+        await waitForStatus(id, 'planned_and_finished');
+        expect(await isLocked(id)).toBe(false);
+        gate.close();
+      },
+      LONG,
+    );
+
+    it(
+      'a second Ctrl-C while an apply is planned ends the client, and the run waits for others',
+      async () => {
+        const gate = new Gate();
+        const address = await gate.listen();
+        const changes = `${waitAt(address)} output "answer" { value = "changes" }`;
+        const { folder, id } = await remote.prepare('abandoned-run', changes);
+        const command = person.startInteractively(folder, 'apply');
+        await gate.waitFor(1);
+        command.interrupt();
+        await command.waitForOutput('Do you want to cancel the remote operation?');
+        command.interrupt();
+        const { code, output } = await command.end;
+        expect(code).toBe(1);
+        expect(flat(output)).toMatch(ABANDONED);
+        expect(await getStatus(id)).toBe('planning');
+        gate.open();
+        await waitForStatus(id, 'planned');
+        const run = await remote.getLastRun(id);
+        expectStatus(await site.api.post(`/api/v2/runs/${run.id}/actions/discard`, {}), 202);
+        await waitUntil(async () => !(await isLocked(id)), 'the workspace is unlocked');
         gate.close();
       },
       LONG,
@@ -181,8 +261,7 @@ for (const program of hasIacTools) {
         command.interrupt();
         const { code, output } = await command.end;
         expect(code).toBe(1);
-        // The client either waits for the answer, or is about to ask.
-        expect(flat(output)).toMatch(/Two interrupts received|asking to cancel: interrupted/);
+        expect(flat(output)).toMatch(ABANDONED);
         expect(await getStatus(id)).toBe('applying');
         await rm(gate);
         await waitForStatus(id, 'applied');
