@@ -38,9 +38,8 @@ const SORT_COLUMNS: Readonly<Record<AdminWorkspaceSort, string>> = {
   'current-run.created-at': 'c.created_at',
 };
 
-/** Workspaces without a run are the last ones in both directions. */
-const buildOrder = ({ sort, descending }: SortOrder<AdminWorkspaceSort>): Sql =>
-  sql.raw(`${SORT_COLUMNS[sort]} ${descending ? 'desc' : 'asc'} nulls last, w.id`);
+/** The direction of a list. Workspaces without a run are the last ones in both directions. */
+const buildDirection = (descending: boolean): Sql => sql.raw(descending ? 'desc nulls last' : 'asc nulls last');
 
 const buildConditions = ({ search, currentRunStatuses }: AdministeredWorkspaceFilter): readonly Sql[] => [
   ...(search
@@ -61,15 +60,16 @@ export const listAdministeredWorkspaces = async (
 ): Promise<ListPage<AdministeredWorkspaceRow>> => {
   await requireSiteAdmin(database, actor);
   const candidates = sql`${TABLES} where ${sql.and(buildConditions(filter))}`;
-  const order = buildOrder(filter);
+  const sortKey = sql.raw(SORT_COLUMNS[filter.sort]);
+  const direction = buildDirection(filter.descending);
   const rows = await database.slowRows<ListRow<AdministeredWorkspaceRow, { total: number }>>(
     actor,
     sql.unkept(sql`
     select (select count(*) from ${candidates}) as total, page.*
       from (select 1 where ${requireCurrentAccess(actor)}) allowed
-      left join lateral (select ${COLUMNS}, row_number() over (order by ${order}) as ordinal
-                           from ${candidates} order by ${order} ${buildLimit(page)}) page on true
-     order by page.ordinal`),
+      left join lateral (select ${COLUMNS}, ${sortKey} as "sortKey" from ${candidates}
+                          order by ${sortKey} ${direction}, w.id ${buildLimit(page)}) page on true
+     order by page."sortKey" ${direction}, page.id`),
   );
   return toListPage(rows);
 };
