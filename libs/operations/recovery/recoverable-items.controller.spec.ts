@@ -255,6 +255,14 @@ describe('a deleted workspace', () => {
     ]);
   });
 
+  it.each(['workspaces', 'projects', 'varsets', 'registry-providers'])(
+    'is listed without other kinds: %s',
+    async (kind) => {
+      const { data } = await list(server, `?filter[kind]=${kind}`);
+      expect(data.filter(({ attributes }: ApiResponse['body']) => attributes.kind !== kind)).toEqual([]);
+    },
+  );
+
   it('comes back unlocked, with the newest finalized state, if it was deleted while locked', async () => {
     const id = await make();
     await addState(id, 1);

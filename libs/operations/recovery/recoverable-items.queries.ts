@@ -51,22 +51,23 @@ const DELETED: Readonly<Record<RecoverableKind, DeletedKind>> = {
   projects: {
     permission: 'delete-project',
     select: (actor) => sql`
-      select d.id, d.organization, null::text, d.name, false, d.deleted_by, d.deleted_at, d.recoverable_until,
-             ${selectProjectGrants(actor, sql.raw('d.id'))} as grants
+      select d.id, d.organization, null::text as project, d.name, false as forced, d.deleted_by, d.deleted_at,
+             d.recoverable_until, ${selectProjectGrants(actor, sql.raw('d.id'))} as grants
         from deleted_projects d where d.organization = owner.id`,
   },
   varsets: {
     permission: 'manage-variable-sets',
     select: (actor) => sql`
-      select d.id, d.organization, d.project, d.name, false, d.deleted_by, d.deleted_at, d.recoverable_until,
-             ${selectProjectGrants(actor, sql.raw('d.project'))} as grants
+      select d.id, d.organization, d.project, d.name, false as forced, d.deleted_by, d.deleted_at,
+             d.recoverable_until, ${selectProjectGrants(actor, sql.raw('d.project'))} as grants
         from (select s.*, contents ->> 'project' as project from deleted_variable_sets s) d
        where d.organization = owner.id and d.deleted_with is null`,
   },
   'registry-providers': {
     permission: 'manage-providers',
     select: () => sql`
-      select d.id, d.organization, null::text, coalesce(d.contents ->> 'namespace' || '/', '') || d.name, false,
+      select d.id, d.organization, null::text as project,
+             coalesce(d.contents ->> 'namespace' || '/', '') || d.name as name, false as forced,
              d.deleted_by, d.deleted_at, d.recoverable_until, '[]'::jsonb as grants
         from deleted_registry_providers d where d.organization = owner.id`,
   },
