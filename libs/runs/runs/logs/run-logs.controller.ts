@@ -63,9 +63,9 @@ export class RunLogsController {
   }
 
   /**
-   * Sends a part of a log, and waits for it if nothing new is there: then the headers come at once, and the part as one piece,
-   * because go-tfe reads only one. The signed link replaces the token. The CLI ends its output at the first failed request, so
-   * neither rate limits nor the protection against overload apply.
+   * Sends a part of a log. If the log has no new output, the response waits for some. go-tfe reads only the first piece of a
+   * response, so the part is one piece. The signed link replaces the token. The CLI ends its output at the first failed
+   * request, so neither rate limits nor the protection against overload apply.
    */
   @Get('logs/:token')
   @Public()
@@ -82,8 +82,9 @@ export class RunLogsController {
     const { range, seconds } = parseReadQuery(query);
     const reader = { recipient, address: getClientAddress(request) };
     const { content, awaitsOutput } = await this.logs.read(target, reader, range);
-    if (!awaitsOutput || seconds === 0) return content;
-    return sendLater(seconds, (signal) => this.logs.waitForOutput(target, reader, range, signal));
+    // No client reads the body of a HEAD response, so nothing would end the wait.
+    if (!awaitsOutput || seconds === 0 || request.method === 'HEAD') return content;
+    return sendLater(seconds, (signal) => this.logs.waitForOutput(target, reader, range, { content, signal }));
   }
 
   private async append(
@@ -108,7 +109,7 @@ const parseReadQuery = ({ offset, limit, 'wait-seconds': seconds }: ReadQuery) =
   seconds: seconds === undefined ? DEFAULT_WAIT_SECONDS : parseNumber(seconds, 'wait-seconds', [0, MAX_WAIT_SECONDS]),
 });
 
-/** Returns a response of one piece. The signal aborts when the time is over, or when the client has closed its connection. */
+/** Returns a response of one piece. Fastify sends the headers with it, or a refusal instead. The signal aborts when the time is over, or when the client has closed its connection. */
 const sendLater = (seconds: number, read: (signal: AbortSignal) => Promise<Buffer>): Readable => {
   const closing = new AbortController();
   const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(seconds * 1_000)]);

@@ -47,7 +47,7 @@ export const runLogsOperations = describeController(RunLogsController, RUNS, {
     operationId: 'readLog',
     summary: 'Read the log of a plan or an apply',
     description:
-      'The signed link replaces the token, and no rate limit applies. The first byte of a log is STX (0x02); when the phase has ended, the last one is ETX (0x03). The response can have fewer bytes than requested, and none after the end. If the log has no new output and can grow, the server sends the headers at once, and the output as soon as there is some.',
+      'The signed link replaces the token, and no rate limit applies. The first byte of a log is STX (0x02); when the phase has ended, the last one is ETX (0x03). The response can have fewer bytes than requested, and none after the end. If the log has no new output and can grow, the server waits for output before it responds.',
     path: signedLinkParameter('`log-read-url` of a plan or an apply', 'a day'),
     query: {
       offset: z.int().min(0).default(0).meta({ description: 'The first byte.' }),

@@ -1,6 +1,6 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { Envelope, type EncryptionKeys } from '#platform/encryption';
-import { conflict, notFound, Refusal } from '#platform/kernel';
+import { conflict, notFound } from '#platform/kernel';
 import { requireAddressOfLink, requirePermission, type Actor } from '#api/access';
 import { readBytes } from '#storage/blob-store';
 import type { EventStore } from '#storage/event-store';
@@ -150,24 +150,27 @@ export class RunLogs {
         : { output: this.joinChunks(target.phase, chunks, outputRange), end: row.end };
     return {
       content: renderLog(range, { output, end, status }),
-      awaitsOutput: outputRange.offset >= end && !hasEnded(status),
+      awaitsOutput: outputRange.limit > 0 && outputRange.offset >= end && !hasEnded(status),
     };
   }
 
-  /** Reads a range of a log as soon as it has output or the phase has ended, or when the signal aborts. */
-  async waitForOutput(target: LogTarget, reader: RunLogClient, range: LogRange, signal: AbortSignal): Promise<Buffer> {
-    let content: Buffer = Buffer.alloc(0);
+  /**
+   * Reads a range of a log as soon as it has output or the phase has ended, or when the signal aborts. `content` is what a read
+   * has returned before: the result if the request cannot wait.
+   */
+  async waitForOutput(
+    target: LogTarget,
+    reader: RunLogClient,
+    range: LogRange,
+    { content: before, signal }: { readonly content: Buffer; readonly signal: AbortSignal },
+  ): Promise<Buffer> {
+    let content = before;
     const readOnce = async (): Promise<true | null> => {
       const part = await this.read(target, reader, range);
       content = part.content;
       return part.awaitsOutput ? null : true;
     };
-    try {
-      await this.news.readUntilFound(target.run, signal, readOnce);
-    } catch (error) {
-      // The headers of the response are sent. The next request of the client is refused.
-      if (!(error instanceof Refusal)) throw error;
-    }
+    await this.news.readUntilFound(target.run, signal, readOnce);
     return content;
   }
 
