@@ -50,7 +50,7 @@ import { RunIdentityTokensController } from './identity-tokens/run-identity-toke
 import { RunJobRenderer } from './jobs/run-jobs.renderer.js';
 import { RunJobs } from './jobs/run-jobs.service.js';
 import { RunJobsController } from './jobs/run-jobs.controller.js';
-import { RunNews } from './runs/run-news.service.js';
+import { RunChanges } from './runs/run-changes.service.js';
 import { RunLogLinks } from './runs/run-logs.links.js';
 import { LOGS_PURPOSE, RunLogs } from './logs/run-logs.service.js';
 import { RunLogsController } from './logs/run-logs.controller.js';
@@ -132,11 +132,11 @@ export type RunsOptions = {
 export const createRunLogs = (
   store: EventStore,
   { blobs, encryptionKeys, logLimit }: Pick<RunsOptions, 'blobs' | 'encryptionKeys' | 'logLimit'>,
-  news = new RunNews(),
+  changes = new RunChanges(store.database),
 ): RunLogs =>
   new RunLogs({
     store,
-    news,
+    changes,
     files: new RunFiles(new EncryptedBlobs(blobs, encryptionKeys)),
     encryptionKeys,
     limit: logLimit,
@@ -186,7 +186,7 @@ const SERVICES = [
   ExecutorWaits,
   RunIdentityTokens,
   RunJobs,
-  RunNews,
+  RunChanges,
   RunRenderer,
   RunsHandler,
   PlanDocuments,
@@ -249,8 +249,8 @@ export class RunsModule {
         { provide: ConfigurationFiles, useValue: new ConfigurationFiles(encrypted) },
         {
           provide: RunLogs,
-          useFactory: (store: EventStore, news: RunNews) => createRunLogs(store, options, news),
-          inject: [EventStore, RunNews],
+          useFactory: (store: EventStore, changes: RunChanges) => createRunLogs(store, options, changes),
+          inject: [EventStore, RunChanges],
         },
         { provide: RunFiles, useValue: new RunFiles(encrypted) },
         { provide: CurrentRuns, useExisting: RunRenderer },

@@ -16,7 +16,7 @@ import { runRequests, startRunSite } from '../../../../test/support/runs.js';
 import { waitUntil } from '../../../../test/support/product.js';
 import { type ApiResponse, type ApiTestClient, type TestServer } from '../../../../test/support/server.js';
 import { createEndedLogsJob, createRunLogs } from '../index.js';
-import { RunNews } from '../runs/run-news.service.js';
+import { RunChanges } from '../runs/run-changes.service.js';
 
 let server: TestServer;
 let agents: ApiTestClient;
@@ -174,7 +174,7 @@ describe('a read of a log without new output', () => {
   it('waits for output, and for the end of the phase', async () => {
     const run = await aRun('planning');
     const url = await logUrl(`plans/${planOf(run)}`);
-    const announcement = jest.spyOn(server.resolve(RunNews), 'announce');
+    const continuation = jest.spyOn(server.resolve(RunChanges), 'continueReads');
     const first = readNext(url, 0);
     await waitUntil(async () => (await countReaders()) === 1, 'the reads wait');
     expectStatus(await append(run, 0, 'one\n'), 200);
@@ -183,8 +183,8 @@ describe('a read of a log without new output', () => {
     await waitUntil(async () => (await countReaders()) === 1, 'the reads wait');
     expectStatus(await report(run, 'planned', { 'has-changes': true }), 200);
     expect(await next).toBe('\u0003');
-    expect(announcement.mock.calls).toEqual([[run], [run]]);
-    announcement.mockRestore();
+    expect(continuation.mock.calls).toEqual([[run], [run]]);
+    continuation.mockRestore();
     expect(await readNext(url, 6)).toBe('');
     expect(await countReaders()).toBe(0);
   });
@@ -193,16 +193,16 @@ describe('a read of a log without new output', () => {
     const run = await aRun('planning');
     const read = readNext(await logUrl(`plans/${planOf(run)}`), 0);
     await waitUntil(async () => (await countReaders()) === 1, 'the reads wait');
-    const announcement = jest.spyOn(server.resolve(RunNews), 'announce').mockImplementation(() => undefined);
+    const continuation = jest.spyOn(server.resolve(RunChanges), 'continueReads').mockImplementation(() => undefined);
     expectStatus(await append(run, 0, 'one\n'), 200);
-    expect(announcement).toHaveBeenCalledTimes(1);
-    announcement.mockRestore();
+    expect(continuation).toHaveBeenCalledTimes(1);
+    continuation.mockRestore();
     expect(await read).toBe('\u0002one\n');
   });
 
   it('does not wait for a HEAD request, nor for a range that has only the first byte', async () => {
     const url = await logUrl(`plans/${planOf(await aRun('planning'))}`);
-    const waits = jest.spyOn(server.resolve(RunNews), 'readUntilFound');
+    const waits = jest.spyOn(server.resolve(RunChanges), 'readUntilFound');
     const head = await fetch(`${server.url}${new URL(url).pathname}?offset=1&wait-seconds=30`, { method: 'HEAD' });
     expect(head.status).toBe(200);
     expect(await readPart(url, 0, 1, '')).toBe('\u0002');
@@ -211,7 +211,7 @@ describe('a read of a log without new output', () => {
   });
 
   it('has the first byte if too many requests wait', async () => {
-    const waits = jest.spyOn(server.resolve(RunNews), 'readUntilFound').mockResolvedValue(null);
+    const waits = jest.spyOn(server.resolve(RunChanges), 'readUntilFound').mockResolvedValue(null);
     expect(await readNext(await logUrl(`plans/${planOf(await aRun('planning'))}`), 0)).toBe('\u0002');
     expect(waits).toHaveBeenCalledTimes(1);
     waits.mockRestore();

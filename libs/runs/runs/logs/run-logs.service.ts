@@ -11,7 +11,7 @@ import { createDeletedDataRefusal } from '../runs/run.js';
 import { requireFence } from '../runs/run-fence.js';
 import type { PhaseName } from '../runs/phases.js';
 import type { LinkRecipient, LogTarget } from '../runs/run-logs.links.js';
-import { RunNews } from '../runs/run-news.service.js';
+import { RunChanges } from '../runs/run-changes.service.js';
 import { LogReaders } from './log-readers.service.js';
 import {
   continueLog,
@@ -70,7 +70,7 @@ type ReadLogPart = {
 
 type RunLogsOptions = {
   readonly store: EventStore;
-  readonly news: RunNews;
+  readonly changes: RunChanges;
   readonly files: RunFiles;
   readonly encryptionKeys: EncryptionKeys;
   /** Bytes of the longest log. */
@@ -83,7 +83,7 @@ type RunLogsOptions = {
  */
 export class RunLogs {
   private readonly store: EventStore;
-  private readonly news: RunNews;
+  private readonly changes: RunChanges;
   private readonly database: Database;
   private readonly files: RunFiles;
   private readonly limit: number;
@@ -91,9 +91,9 @@ export class RunLogs {
   private readonly readers: LogReaders;
   private readonly reads = new FairQueue(READS);
 
-  constructor({ store, news, files, encryptionKeys, limit }: RunLogsOptions) {
+  constructor({ store, changes, files, encryptionKeys, limit }: RunLogsOptions) {
     this.store = store;
-    this.news = news;
+    this.changes = changes;
     this.database = store.database;
     this.files = files;
     this.limit = limit;
@@ -125,7 +125,7 @@ export class RunLogs {
       }));
       // The phase has ended, or the claim, since the row was read.
       if (!(await insertChunks(this.database, target, fence, chunks))) return appendOnce();
-      this.news.announce(target.run);
+      this.changes.continueReads(target.run);
       return { offset: end + part.content.length, isCut: part.isCut };
     };
     return this.store.retryOnConflict(appendOnce, { races: ['log_chunks_pkey', 'log_chunks_start'] });
@@ -170,7 +170,7 @@ export class RunLogs {
       content = part.content;
       return part.awaitsOutput ? null : true;
     };
-    await this.news.readUntilFound(target.run, signal, readOnce);
+    await this.changes.readUntilFound({ run: target.run, recipient: reader.recipient.id }, signal, readOnce);
     return content;
   }
 

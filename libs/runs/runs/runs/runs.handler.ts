@@ -9,8 +9,8 @@ import { commentRun } from './comment-run.operation.js';
 import { issueRunToken } from './issue-run-token.operation.js';
 import { changeRun } from './change-run.operation.js';
 import { createRun } from './create-run.operation.js';
+import { RunChanges } from './run-changes.service.js';
 import { SiteRunLimit } from './run-leases.queries.js';
-import { RunNews } from './run-news.service.js';
 import { ChangeRun, type RunActionInput, type RunOperations } from './runs.commands.js';
 import type { RunRow } from './runs.queries.js';
 import { RunVariables } from './runs.variables.js';
@@ -68,7 +68,7 @@ export class RunsHandler extends AggregateHandler<RunOperations> {
     releases: ToolReleases,
     siteRunLimit: SiteRunLimit,
     quotas: Quotas,
-    private readonly news: RunNews,
+    private readonly changes: RunChanges,
   ) {
     super();
     this.dependencies = { store, ids, clock, variables, values, releases, siteRunLimit, quotas };
@@ -76,7 +76,7 @@ export class RunsHandler extends AggregateHandler<RunOperations> {
 
   private async change(input: RunActionInput, command: Parameters<typeof changeRun>[2]): Promise<RunRow> {
     const row = await changeRun(this.dependencies, input, command);
-    this.news.announce(input.id);
+    this.changes.continueReads(input.id);
     return row;
   }
 }
