@@ -1,13 +1,15 @@
-import { expect, it } from '@jest/globals';
+import { expect, it, jest } from '@jest/globals';
 import { EncryptionKeys } from '#platform/encryption';
 import { Database } from '#platform/postgres';
 import { Vault } from '#storage/vault';
+import { FairQueue } from '#workspaces/state';
 import type { RunVariableCandidates } from '#workspaces/variables';
 import { JobValuesStore } from './job-values.service.js';
 
-it('compresses and encrypts the values of a new run once, unless they change between attempts', async () => {
+it('compresses the values of a new run once, in turn with other organizations, unless they change between attempts', async () => {
   const encryptionKeys = new EncryptionKeys(Buffer.alloc(32, 1));
   const database = new Database({ url: 'postgres://127.0.0.1:1/none', connections: 1, applicationName: 'values spec' });
+  const turns = jest.spyOn(FairQueue.prototype, 'run');
   try {
     const store = new JobValuesStore({ database, encryptionKeys, vault: new Vault(database, encryptionKeys) });
     const candidates = (value: string): RunVariableCandidates => ({
@@ -32,7 +34,9 @@ it('compresses and encrypts the values of a new run once, unless they change bet
     const first = await contentOf('one');
     expect(await contentOf('one')).toBe(first);
     expect(await contentOf('two')).not.toEqual(first);
+    expect(turns.mock.calls.map(([organization]) => organization)).toEqual(['org-1', 'org-1']);
   } finally {
+    turns.mockRestore();
     await database.close();
   }
 });

@@ -4,6 +4,7 @@ import { Envelope, type EncryptionKeys } from '#platform/encryption';
 import { notFound, sql, unprocessable, type Refusal, type Sql } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import type { Vault } from '#storage/vault';
+import { FairQueue } from '#workspaces/state';
 import { selectCandidatesForRun, type RunVariableCandidates } from '#workspaces/variables';
 import { MAX_JOB_VALUE_BYTES, resolveJobValues, type JobValues } from './job-values.js';
 
@@ -16,13 +17,25 @@ type JobValuesOptions = {
   readonly vault: Vault;
 };
 
+/**
+ * Compression uses the threads that also read files and hash passwords. Requests wait, and those of one organization do not delay
+ * others. The queue needs no limit, because the requests in flight have one.
+ */
+const COMPRESSIONS = {
+  concurrency: 2,
+  waiting: Infinity,
+  waitingOfOwner: Infinity,
+  waitingBytes: Infinity,
+  items: 'values',
+};
+
 const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
 /** The run whose values are stored. */
 type ValueOwner = { readonly id: string; readonly workspace: string; readonly organization: string };
 
-/** Returns an expression for the MiB that the values of an organization's runs have, rounded down. Postgres reads no value for it. */
+/** Returns an expression for the size in MiB, rounded down, of the stored values of an organization's runs. Postgres reads no value for it. */
 export const selectStoredValuesMib = (organization: Sql): Sql => sql`(
   select coalesce(sum(octet_length(v.content)), 0) / 1048576 from runs.job_values v where v.organization = ${organization})`;
 
@@ -41,6 +54,7 @@ const tooManyBytes = (bytes: number): Refusal =>
  */
 export class JobValuesStore {
   private readonly envelope: Envelope;
+  private readonly compressions = new FairQueue(COMPRESSIONS);
 
   constructor(private readonly options: JobValuesOptions) {
     this.envelope = new Envelope(options.encryptionKeys, JOB_VALUES_PURPOSE);
@@ -72,7 +86,7 @@ export class JobValuesStore {
 
   /** Resolves to a statement that stores the values. */
   async store(owner: ValueOwner, values: JobValues): Promise<Sql> {
-    return this.insert(owner, await this.encrypt(owner.id, values));
+    return this.insert(owner, await this.encrypt(owner, values));
   }
 
   /**
@@ -86,15 +100,19 @@ export class JobValuesStore {
     let last: { readonly candidates: RunVariableCandidates; readonly content: Buffer } | null = null;
     return async (owner, candidates) => {
       const present = last !== null && isDeepStrictEqual(last.candidates, candidates) ? last : null;
-      const stored = present ?? { candidates, content: await this.encrypt(id, this.resolve(candidates, runVariables)) };
+      const stored = present ?? {
+        candidates,
+        content: await this.encrypt({ id, ...owner }, this.resolve(candidates, runVariables)),
+      };
       last = stored;
       return this.insert({ id, ...owner }, stored.content);
     };
   }
 
   /** Compresses up to 16 MiB beside the event loop. */
-  private async encrypt(id: string, values: JobValues): Promise<Buffer> {
-    return this.envelope.encrypt(id, await compress(Buffer.from(JSON.stringify(values))));
+  private async encrypt({ id, organization }: ValueOwner, values: JobValues): Promise<Buffer> {
+    const content = await this.compressions.run(organization, 0, () => compress(Buffer.from(JSON.stringify(values))));
+    return this.envelope.encrypt(id, content);
   }
 
   private insert({ id, workspace, organization }: ValueOwner, content: Buffer): Sql {
