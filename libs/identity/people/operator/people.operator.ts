@@ -28,6 +28,8 @@ import { loadUserToForget } from '../users/users.queries.js';
 import { findUserByName } from './accounts.operator.js';
 
 const ADMIN_USERNAME = 'admin';
+/** Other processes that start at the same time can be first with the user, and then with the token. */
+const ADMIN_ATTEMPTS = 3;
 
 /**
  * Returns the user with this name in any case, and creates the user if necessary. Throws `conflict` if `siteAdmin` is requested and
@@ -237,14 +239,13 @@ export const hasToken = async (store: EventStore, secret: string): Promise<boole
  * so that every process can call it at startup.
  */
 export const ensureAdmin = async (store: EventStore, ids: Ids, secret: string): Promise<void> => {
-  if (await hasToken(store, secret)) return;
-  try {
-    const { id } = (await findFirstAdmin(store)) ?? (await ensureUser(store, ids, ADMIN_USERNAME, true));
-    await createToken(store, ids, id, secret, 'First administrator');
-  } catch (error) {
-    // Another process that started at the same time was first with the user, or with the token.
-    if (getViolatedConstraint(error) === null) throw error;
-    await ensureAdmin(store, ids, secret);
+  for (let attempt = 1; !(await hasToken(store, secret)); attempt += 1) {
+    try {
+      const { id } = (await findFirstAdmin(store)) ?? (await ensureUser(store, ids, ADMIN_USERNAME, true));
+      await createToken(store, ids, id, secret, 'First administrator');
+    } catch (error) {
+      if (attempt === ADMIN_ATTEMPTS || getViolatedConstraint(error) === null) throw error;
+    }
   }
 };
 

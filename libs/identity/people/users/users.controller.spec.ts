@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { sql } from '#platform/kernel';
+import { hashSecret } from '#api/access';
 import { logLength } from '../../../../test/support/event-log.js';
 import {
   expectStatus,
@@ -250,6 +252,23 @@ describe('the first administrator', () => {
     const secret = runtime.ids.secret();
     await ensureAdmin(store, runtime.ids, secret);
     expect(await details(secret)).toMatchObject({ id, attributes: { username: 'site-root', 'is-site-admin': true } });
+  });
+
+  it('has one token more if several processes start at the same time', async () => {
+    const { store, runtime } = server;
+    const secret = runtime.ids.secret();
+    await Promise.all(Array.from({ length: 4 }, () => ensureAdmin(store, runtime.ids, secret)));
+    const hashes = sql`select 1 from access.token_hashes where hash = ${hashSecret(secret)}`;
+    expect(await server.database.rows(hashes)).toHaveLength(1);
+  });
+
+  it('gets no token if a name stays taken', async () => {
+    const { store, runtime } = server;
+    const violation = Object.assign(new Error('duplicate key'), { code: '23505', constraint: 'users_username' });
+    const append = jest.spyOn(store, 'append').mockRejectedValue(violation);
+    await expect(ensureAdmin(store, runtime.ids, runtime.ids.secret())).rejects.toThrow('duplicate key');
+    expect(append).toHaveBeenCalledTimes(3);
+    append.mockRestore();
   });
 });
 
