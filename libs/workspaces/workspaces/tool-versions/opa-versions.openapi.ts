@@ -56,7 +56,7 @@ export const opaVersionsOperations = describeController(
     },
     update: {
       summary: 'Change a release of OPA',
-      description: '`url` or `sha` alone changes the program for Linux on amd64, and removes the others.',
+      description: '`url` or `sha` alone changes the program for Linux on amd64, and keeps the others.',
       body: describeResourceBody(opaVersionBodies.update, {
         deprecated: true,
         'deprecated-reason': 'It has a known weakness.',

@@ -185,7 +185,12 @@ describe('a release of the site', () => {
     [
       { version: '8.0.0', url: 'https://user:secret@tools.example.com/t.zip', sha: SHA },
       'url',
-      'must be an http or https URL without a user name, such as https://tools.example.com/terraform_1.5.7_linux_amd64.zip',
+      'must be an http or https URL without a user name, query or fragment, such as https://tools.example.com/terraform_1.5.7_linux_amd64.zip',
+    ],
+    [
+      { version: '8.0.0', url: `${URL_OF_ZIP}?token=secret`, sha: SHA },
+      'url',
+      'without a user name, query or fragment',
     ],
     [{ version: '8.0.0', url: 'file:///etc/passwd', sha: SHA }, 'url', 'must be an http or https URL without'],
     [
@@ -255,6 +260,28 @@ describe('a release that the server lists', () => {
       sha: SHA,
       archs: [{ url, sha: SHA, os: 'linux', arch: 'amd64' }],
     });
+  });
+
+  it('accepts its attributes as they are shown, and no other archives without checksums', async () => {
+    const [{ id, attributes }] = await list('filter[version]=1.4.3');
+    const { url, sha, archs } = attributes;
+    expect(archs).toHaveLength(2);
+    const changes = await server.store.log.stream('tool-site');
+    expect(expectStatus(await change(id, { url, sha, archs }), 200).body.data.attributes).toEqual(attributes);
+    expect(await server.store.log.stream('tool-site')).toEqual(changes);
+    const signed = archs.map((archive: object) => ({ ...archive, sha: SHA }));
+    for (const other of [[signed[0], archs[1]], [archs[0]]]) {
+      const [error] = expectStatus(await change(id, { archs: other }), 422).body.errors;
+      expect(error.source.pointer).toMatch(/^\/data\/attributes\/archs\/\d\/sha$/);
+      expect(error.detail).toBe('Sha must be a SHA-256 checksum: 64 hexadecimal digits');
+    }
+    expectStatus(await change(id, { archs: signed }), 200);
+    const mirror = 'https://mirror.example.com/terraform.zip';
+    expect(expectStatus(await change(id, { url: mirror }), 200).body.data.attributes.archs).toEqual([
+      { ...signed[0], url: mirror },
+      signed[1],
+    ]);
+    expect(expectStatus(await change(id, { archs }), 200).body.data.attributes).toEqual(attributes);
   });
 
   it('is skipped by constraints while it is disabled', async () => {

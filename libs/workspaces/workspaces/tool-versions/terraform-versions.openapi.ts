@@ -74,7 +74,8 @@ export const terraformVersionsOperations = describeController(
       summary: 'Change a release of Terraform or OpenTofu',
       description:
         'Workspaces cannot choose a release that is not enabled. Those that have it keep it. Constraints and `latest` resolve to ' +
-        'enabled releases that are not beta. `url` or `sha` alone changes the archive for Linux on amd64, and removes the others.',
+        'enabled releases that are not beta. `url` or `sha` alone changes the archive for Linux on amd64, and keeps the others. ' +
+        '`archs` can be those of the publisher, without checksums, which are shown if administrators have set none.',
       body: describeResourceBody(terraformVersionBodies.update, {
         deprecated: true,
         'deprecated-reason': 'It has a known weakness.',

@@ -9,7 +9,15 @@ import {
   type EventsOf,
   type Message,
 } from '#platform/kernel';
-import { completeArchive, toolArchiveSchema, type PartialArchive, type ToolArchive } from './tool-archives.js';
+import { listPublisherArchives } from './publisher-archives.js';
+import {
+  checkArchives,
+  completeArchive,
+  toolArchiveSchema,
+  type PartialArchive,
+  type RequestedArchive,
+  type ToolArchive,
+} from './tool-archives.js';
 
 /** The programs of which administrators of the site manage releases. `terraform` stands for Terraform and OpenTofu. */
 export type ToolProgram = 'terraform' | 'opa';
@@ -83,7 +91,7 @@ const deleted = {
   },
 } as const;
 
-/** What administrators of the site say about releases: built-in ones, and their own. */
+/** Changes of releases by administrators of the site: releases that the server lists, and releases of the site. */
 export const toolVersionEvents = {
   ...defineEvents(
     { ...GROUP, audited: 'terraform_version' },
@@ -117,7 +125,8 @@ const EVENT_TYPES = {
 } as const;
 
 /** Changed settings of a version. `archive`: a part of the archive that `url` and `sha` show. */
-export type ToolVersionChanges = Partial<ToolVersionSettings> & {
+export type ToolVersionChanges = Partial<Omit<ToolVersionSettings, 'archs'>> & {
+  readonly archs?: readonly RequestedArchive[];
   readonly version?: string;
   readonly archive?: PartialArchive;
 };
@@ -167,11 +176,20 @@ const checkSettings = (program: ToolProgram, { archs, deprecated, deprecatedReas
     throw unprocessable('Archs: a version of OPA needs at least one archive, or url and sha', 'archs');
 };
 
-/** Returns the changed settings and the changed version. */
-const findChanges = ({ archive, ...changes }: ToolVersionChanges, present: ToolVersionState) => {
-  const archs = archive === undefined ? {} : { archs: completeArchive(archive, present.settings.archs) };
-  return pickChanged({ ...present.settings, version: present.version }, { ...changes, ...archs });
-};
+/** Returns the changed settings and the changed version. `published`: the archives of the publisher. */
+const findChanges = (
+  { archive, archs, ...changes }: ToolVersionChanges,
+  present: ToolVersionState,
+  published: readonly RequestedArchive[],
+) =>
+  pickChanged(
+    { ...present.settings, version: present.version },
+    {
+      ...changes,
+      ...(archive && { archs: completeArchive(archive, present.settings.archs) }),
+      ...(archs && { archs: checkArchives(archs, published) }),
+    },
+  );
 
 /** Keeps a release in the state. */
 const keepVersion = ({ id, version, settings }: ToolVersionState & Identified, { versions }: ToolVersionsState) => ({
@@ -223,7 +241,9 @@ export const toolVersions: Decider<ToolVersionsState, ToolVersionCommand, ToolVe
     ChangeToolVersion: ({ program, id, changes, ...context }, state) => {
       const present = findVersion(state, id) ?? context.listed;
       if (!present) throw notFound();
-      const { version, ...settings } = findChanges(changes, present);
+      const isPublished = program === 'terraform' && context.listed?.settings.official === true;
+      const published = isPublished ? listPublisherArchives(present.version) : [];
+      const { version, ...settings } = findChanges(changes, present, published);
       if (version !== undefined) checkRename(version, context, present, state);
       if (context.listed?.settings.official && settings.official === false)
         throw unprocessable('Official must be true for a release that the server lists', 'official');
