@@ -4004,7 +4004,7 @@ export interface paths {
     };
     /**
      * Read the log of a plan or an apply
-     * @description The signed link replaces the token, and no rate limit applies. The first byte of a log is STX (0x02); when the phase has ended, the last one is ETX (0x03). The response can have fewer bytes than requested, and none after the end. If the log has no new output and can grow, the server sends the headers at once, and the output as soon as there is some.
+     * @description The signed link replaces the token, and no rate limit applies. The first byte of a log is STX (0x02); when the phase has ended, the last one is ETX (0x03). The response can have fewer bytes than requested, and none after the end. If the log has no new output and can grow, the server waits for output before it responds.
      */
     get: operations['readLog'];
     put?: never;
@@ -5851,7 +5851,7 @@ export interface paths {
     head?: never;
     /**
      * Change a release of OPA
-     * @description `url` or `sha` alone changes the program for Linux on amd64, and removes the others.
+     * @description `url` or `sha` alone changes the program for Linux on amd64, and keeps the others.
      */
     patch: operations['updateOpaVersion'];
     trace?: never;
@@ -5897,7 +5897,7 @@ export interface paths {
     head?: never;
     /**
      * Change a release of Terraform or OpenTofu
-     * @description Workspaces cannot choose a release that is not enabled. Those that have it keep it. Constraints and `latest` resolve to enabled releases that are not beta. `url` or `sha` alone changes the archive for Linux on amd64, and removes the others.
+     * @description Workspaces cannot choose a release that is not enabled. Those that have it keep it. Constraints and `latest` resolve to enabled releases that are not beta. `url` or `sha` alone changes the archive for Linux on amd64, and keeps the others. `archs` can be those of the publisher, without checksums, which are shown if administrators have set none.
      */
     patch: operations['updateTerraformVersion'];
     trace?: never;
@@ -8308,7 +8308,7 @@ export interface components {
           sha?: string | null;
           archs?: {
             url: string;
-            sha: string;
+            sha: string | null;
             os: string;
             arch: string;
           }[];
@@ -8352,7 +8352,7 @@ export interface components {
           sha?: string | null;
           archs?: {
             url: string;
-            sha: string;
+            sha: string | null;
             os: string;
             arch: string;
           }[];
