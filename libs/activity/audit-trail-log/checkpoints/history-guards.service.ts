@@ -4,8 +4,10 @@ import { checkpointMetrics } from './checkpoints.metrics.js';
 /** Compares the logs with what is known about them elsewhere, and prepares their forks if the database is older. */
 export type HistoryGuard = {
   readonly source: string;
-  /** Rejects if the source could not answer. */
+  /** May run beside the rounds. Rejects if the source could not answer. */
   readonly check: (signal: AbortSignal) => Promise<void>;
+  /** Records what the checks found. Runs while nothing signs, so that the signer cannot overwrite it unseen. */
+  readonly recordFindings?: () => Promise<void>;
 };
 
 /** A process that has signed nothing for this time cannot know whether the database was restored meanwhile. */
@@ -23,7 +25,7 @@ export class HistoryGuards {
   private attempts = 0;
   private unanswered: readonly HistoryGuard[] = [];
   private checkedAt = Number.NEGATIVE_INFINITY;
-  private isChecking = false;
+  private checking: Promise<void> | null = null;
 
   constructor(
     private readonly guards: readonly HistoryGuard[],
@@ -35,23 +37,28 @@ export class HistoryGuards {
   async pass(signal: AbortSignal): Promise<boolean> {
     const now = this.clock.now().getTime();
     if (now - this.passedAt > GAP_MS) {
+      await this.checking;
       await this.checkAll(this.guards, signal);
       this.attempts += 1;
       if (this.unanswered.length > 0 && this.attempts < ATTEMPTS) return false;
-    } else if (this.unanswered.length > 0 && !this.isChecking && now - this.checkedAt > GAP_MS) {
+    } else if (this.unanswered.length > 0 && !this.checking && now - this.checkedAt > GAP_MS) {
       void this.checkAll(this.unanswered, signal);
     }
+    for (const guard of this.guards) await guard.recordFindings?.();
     this.passedAt = now;
     this.attempts = 0;
     return true;
   }
 
-  private async checkAll(guards: readonly HistoryGuard[], signal: AbortSignal): Promise<void> {
-    this.isChecking = true;
+  private checkAll(guards: readonly HistoryGuard[], signal: AbortSignal): Promise<void> {
     this.checkedAt = this.clock.now().getTime();
-    const answered = await Promise.all(guards.map((guard) => this.check(guard, signal)));
-    this.unanswered = guards.filter((_, n) => !answered[n]);
-    this.isChecking = false;
+    const check = async (): Promise<void> => {
+      const answered = await Promise.all(guards.map((guard) => this.check(guard, signal)));
+      this.unanswered = guards.filter((_, n) => !answered[n]);
+      this.checking = null;
+    };
+    this.checking = check();
+    return this.checking;
   }
 
   private async check({ source, check }: HistoryGuard, signal: AbortSignal): Promise<boolean> {

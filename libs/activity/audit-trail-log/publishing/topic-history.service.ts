@@ -69,12 +69,13 @@ export const createTopicGuard = (
   const tail = new TopicTail(settings.connection, topic, dependencies.logger);
   return {
     source: 'kafka',
+    recordFindings: () => history.writeLost(),
     check: async (stopped) => {
       const last = await findLastSignedAt(database);
       await tail.read({
         since: last && new Date(last.getTime() - CLOCK_SKEW_MS),
         atLeast: LAST_MESSAGES,
-        handle: (messages) => history.compare(messages),
+        handle: (messages) => history.collectLost(messages),
         signal: AbortSignal.any([stopped, AbortSignal.timeout(READ_MS)]),
       });
     },
@@ -86,6 +87,8 @@ class TopicHistory {
   private readonly published: PublishedCheckpoints;
   private readonly database: Database;
   private readonly listKeys: () => Promise<readonly LogSigningKey[]>;
+  /** The newest checkpoint of each log that this database does not continue. */
+  private readonly lost = new Map<string, SentCheckpoint>();
 
   constructor(
     private readonly dependencies: TopicHistoryDependencies,
@@ -98,33 +101,41 @@ class TopicHistory {
     this.listKeys = async () => ((await keys.findNewest()) === null ? [] : keys.list());
   }
 
-  async compare(messages: readonly TailMessage[]): Promise<void> {
+  async collectLost(messages: readonly TailMessage[]): Promise<void> {
     const sent = messages.flatMap((message) => parseMessage(message) ?? []);
     checkpointMetrics.foreignMessages.inc(messages.length - sent.length);
     const unknown = await selectUnknown(this.database, sent);
     if (unknown.length === 0) return;
     const keys = await this.listKeys();
     for (const [organization, checkpoints = []] of Object.entries(Object.groupBy(unknown, (each) => each.organization)))
-      await this.compareLog(organization, checkpoints, keys);
+      await this.collectFromLog(organization, checkpoints, keys);
   }
 
-  private async compareLog(
+  /** Compares each log again, because it may have been signed since its checkpoint was read. */
+  async writeLost(): Promise<void> {
+    for (const [organization, checkpoint] of this.lost) {
+      const history = await readKnownHistory(this.database, organization);
+      if (!(await this.isContinued(checkpoint, history))) await this.writePublished(checkpoint, history);
+      this.lost.delete(organization);
+    }
+  }
+
+  private async collectFromLog(
     organization: string,
     checkpoints: readonly SentCheckpoint[],
     keys: readonly LogSigningKey[],
   ): Promise<void> {
     const history = await readKnownHistory(this.database, organization);
     const first = history.origin ?? buildFirstOrigin(this.settings.publicUrl, organization, []);
-    let newest: SentCheckpoint | null = null;
     for (const checkpoint of checkpoints) {
       if (!isSameLog(checkpoint.origin, first) || !isSigned(checkpoint, history, keys)) {
         checkpointMetrics.foreignMessages.inc();
         continue;
       }
+      const newest = this.lost.get(organization);
       if (newest && !isNewer(checkpoint, newest)) continue;
-      if (!(await this.isContinued(checkpoint, history))) newest = checkpoint;
+      if (!(await this.isContinued(checkpoint, history))) this.lost.set(organization, checkpoint);
     }
-    if (newest) await this.writePublished(newest, history);
   }
 
   /** Returns whether the log of this database contains the history of the checkpoint, or has given up its origin. */
@@ -147,7 +158,7 @@ class TopicHistory {
     if (!isLater && !isOtherHistory) return;
     this.dependencies.logger.warn(
       { organization, origin, size, currentOrigin: history.origin, currentSize: history.size },
-      'the topic of checkpoints has one that this database does not: it is older than what was published, and the log gets another origin',
+      'the topic has a checkpoint that this database lost; the log continues under another origin',
     );
     await this.published.write(organization, note);
     await markUnsigned(this.database, organization);

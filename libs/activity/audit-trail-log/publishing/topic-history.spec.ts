@@ -16,6 +16,7 @@ import {
   tamper,
 } from '../../../../test/support/trail-signing.js';
 import { checkpointMetrics } from '../checkpoints/checkpoints.metrics.js';
+import type { HistoryGuard } from '../checkpoints/history-guards.service.js';
 import { createCheckpointTopicJob } from './checkpoint-topic.job.js';
 import { createTopicGuard } from './topic-history.service.js';
 
@@ -31,14 +32,14 @@ let size = 0;
 let sign: () => Promise<number>;
 const senders: MessageSender[] = [];
 
-/** Starts a projector that reads the topic of the test before it signs. */
-const startProjector = (): (() => Promise<number>) => {
+const createGuard = (): HistoryGuard => {
   const connection = { brokers: kafka.brokers, clientId: 'test-guard' };
   const { settings } = server.runtime;
-  return createTestSigning(server, [
-    createTopicGuard({ ...server.runtime, logger: quiet }, { ...settings, connection, topicPrefix: prefix }),
-  ]);
+  return createTopicGuard({ ...server.runtime, logger: quiet }, { ...settings, connection, topicPrefix: prefix });
 };
+
+/** Starts a projector that reads the topic of the test before it signs. */
+const startProjector = (): (() => Promise<number>) => createTestSigning(server, [createGuard()]);
 
 const publish = async (): Promise<void> => {
   const sender = new MessageSender({ brokers: kafka.brokers, clientId: 'test' }, quiet, `${prefix}.checkpoints`);
@@ -117,6 +118,21 @@ describe('a projector that starts after the database and the file store were res
     sign = startProjector();
     await grow();
     expect(await readOrigin()).toBe(next);
+  });
+
+  it('finds lost checkpoints although the log was signed after they were read', async () => {
+    const restored = size;
+    const origin = await readOrigin();
+    await grow(2);
+    await publish();
+    await restoreTo(restored);
+    const guard = createGuard();
+    await guard.check(AbortSignal.timeout(60_000));
+    await grow(5, 'another history');
+    expect(await readOrigin()).toBe(origin);
+    await guard.recordFindings?.();
+    await grow();
+    expect(await readOrigin()).not.toBe(origin);
   });
 
   it('signs under the same origin if the topic has nothing that the database does not have', async () => {
