@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql, type Logger } from '#platform/kernel';
 import { freshDatabase, type TestDatabase } from '../../../test/support/database.js';
+import { quiet } from '../../../test/support/silent-logger.js';
 import { ScheduledJobRunner, type JobRecorder, type JobRun } from './scheduled-job-runner.js';
 import { jobMetrics } from './postgres.metrics.js';
 import { TestEventStore, waitForCondition } from '../../storage/event-store/spec.js';
@@ -85,6 +86,22 @@ describe('a scheduled job', () => {
     expect(ran).not.toContain('second');
     await first.runner.stop();
     await waitForCondition(() => ran.includes('second'));
+  });
+
+  it('is informed when its process stops leading', async () => {
+    const calls: string[] = [];
+    const job = {
+      name: 'dusting',
+      everyMs: LATE_MS,
+      run: async () => void calls.push('run'),
+      stopLeading: () => void calls.push('stopLeading'),
+    };
+    const runner = new ScheduledJobRunner(testStore.database, job, quiet, () => Promise.resolve());
+    runners.push(runner);
+    runner.start();
+    await waitForCondition(() => calls.length > 0);
+    await runner.stop();
+    expect(calls).toEqual(['run', 'stopLeading']);
   });
 
   it('is logged, counted and run again if it fails', async () => {

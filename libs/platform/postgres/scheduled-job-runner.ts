@@ -14,6 +14,8 @@ export type ScheduledJob = {
    * twice or in parallel.
    */
   readonly run: (round: JobRun) => Promise<void>;
+  /** Resets gauges that only the process which runs the job may report. Also called in processes that never ran it. */
+  readonly stopLeading?: () => void;
 };
 
 export type JobRun = {
@@ -58,7 +60,7 @@ export class ScheduledJobRunner {
       openSession: () => this.database.session(),
       backoff: this.backoff,
       signal: this.stopping.signal,
-      lead: (session) => this.lead(session),
+      lead: (session) => this.lead(session).finally(() => this.job.stopLeading?.()),
       standbyMs: Math.min(this.job.everyMs, STANDBY_MAX_MS),
       countFailure: () => jobMetrics.failures.inc({ scheduled_job: this.job.name }),
     });

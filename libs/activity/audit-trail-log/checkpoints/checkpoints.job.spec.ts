@@ -24,6 +24,7 @@ import {
 import { computeWithTiles } from '../tiles/tiles.reader.js';
 import { LogProofReader } from '../serving/log-proofs.reader.js';
 import { findNewestCheckpoint, listVerifierKeys } from '../serving/trail-logs.queries.js';
+import { checkpointMetrics } from './checkpoints.metrics.js';
 import { createTrailCheckpointJob } from './checkpoints.job.js';
 import { PUBLISHED_CHECKPOINT_FILES } from './published-checkpoints.files.js';
 
@@ -142,6 +143,20 @@ describe('the job that signs checkpoints', () => {
     await server.runtime.blobs.delete(file);
     expect(await runJobOnce(job)).toBe(1);
     await expectCheckpoint('org-damaged', 1);
+  });
+
+  it('reports that the history is unknown only while its process leads', async () => {
+    const guard = { source: 'sample', check: () => Promise.reject(new Error('no answer')) };
+    const job = createTrailCheckpointJob(
+      { ...server.runtime, logger: quiet, guards: [guard] },
+      server.runtime.settings,
+    );
+    const readUnknown = async () =>
+      (await checkpointMetrics.unknownHistory.get()).values.find(({ labels }) => labels['source'] === 'sample')?.value;
+    await runJobOnce(job);
+    expect(await readUnknown()).toBe(1);
+    job.stopLeading?.();
+    expect(await readUnknown()).toBe(0);
   });
 
   it('marks a log again for leaves that a transaction commits while the job signs', async () => {

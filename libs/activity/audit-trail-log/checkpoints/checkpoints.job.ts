@@ -80,6 +80,7 @@ export const createTrailCheckpointJob = (
       });
       report(failures);
     },
+    stopLeading: () => history.stopLeading(),
   };
 };
 

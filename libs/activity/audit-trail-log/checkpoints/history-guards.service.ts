@@ -26,6 +26,7 @@ export class HistoryGuards {
   private unanswered: readonly HistoryGuard[] = [];
   private checkedAt = Number.NEGATIVE_INFINITY;
   private checking: Promise<void> | null = null;
+  private isLeading = false;
 
   constructor(
     private readonly guards: readonly HistoryGuard[],
@@ -35,6 +36,7 @@ export class HistoryGuards {
 
   /** Returns whether the logs may be signed in this round. */
   async pass(signal: AbortSignal): Promise<boolean> {
+    this.isLeading = true;
     const now = this.clock.now().getTime();
     if (now - this.passedAt > GAP_MS) {
       await this.checking;
@@ -48,6 +50,15 @@ export class HistoryGuards {
     this.passedAt = now;
     this.attempts = 0;
     return true;
+  }
+
+  /** The process that signs from now on checks all guards itself. */
+  stopLeading(): void {
+    this.isLeading = false;
+    this.passedAt = Number.NEGATIVE_INFINITY;
+    this.attempts = 0;
+    this.unanswered = [];
+    for (const { source } of this.guards) checkpointMetrics.unknownHistory.set({ source }, 0);
   }
 
   private checkAll(guards: readonly HistoryGuard[], signal: AbortSignal): Promise<void> {
@@ -67,7 +78,7 @@ export class HistoryGuards {
       checkpointMetrics.unknownHistory.set({ source }, 0);
       return true;
     } catch (err) {
-      checkpointMetrics.unknownHistory.set({ source }, 1);
+      if (this.isLeading) checkpointMetrics.unknownHistory.set({ source }, 1);
       const message = 'it is unknown whether this database was restored: a guard of its logs failed';
       if (!signal.aborted) this.logger.warn({ err, source }, message);
       return false;
