@@ -193,6 +193,8 @@ describe('a deleted project', () => {
     await remove(`projects/${expired.id}`);
     clock.pass({ seconds: 30 * 86_400 });
     await runJobOnce(createExpiredVariableSetsJob(server.store, clock, server.runtime.ids));
+    // A set that was deleted with its project ends with it.
+    expect(await runJobOnce(createExpiredVariableSetsJob(server.store, clock, server.runtime.ids))).toBe(0);
     await runJobOnce(createExpiredProjectsJob(server.store, clock, server.runtime.ids));
     expect(await Promise.all([expired, purged].map(({ id }) => countRows(id)))).toEqual([0, 0]);
     expect(await Promise.all([expired, purged].map(({ secret }) => countSecrets(secret)))).toEqual([0, 0]);

@@ -228,17 +228,18 @@ export class EventStore {
     readonly read?: (loaded: L) => readonly (Sql | KeyedQuery)[];
     /** Statements that run before all writes, as for `append`. */
     readonly conditions?: (loaded: L) => readonly Sql[];
-  }): Promise<{ readonly loaded: L; readonly rows: readonly DatabaseRow[][] }> {
+  }): Promise<{ readonly loaded: L; readonly rows: readonly DatabaseRow[][]; readonly isAppended: boolean }> {
     return this.retryOnConflict(async () => {
       const loaded = await task.load();
       const write = decideWrite(task.decider, loaded, task.organization(loaded), task.command(loaded));
       const read = task.read?.(loaded) ?? [];
       if (write.events.length === 0) {
-        return { loaded, rows: await Promise.all(read.map((query) => this.database.rows(toStatement(query)))) };
+        const rows = await Promise.all(read.map((query) => this.database.rows(toStatement(query))));
+        return { loaded, rows, isAppended: false };
       }
       const writes = [...(task.preconditions?.(loaded) ?? []), write];
       const { rows } = await this.append(writes, task.context, read, task.conditions?.(loaded));
-      return { loaded, rows };
+      return { loaded, rows, isAppended: true };
     });
   }
 

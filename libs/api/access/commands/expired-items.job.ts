@@ -5,6 +5,7 @@ import {
   type Decider,
   type Ids,
   type Message,
+  type Sql,
   type Timestamp,
 } from '#platform/kernel';
 import type { Database, ScheduledJob } from '#platform/postgres';
@@ -16,12 +17,16 @@ const EXPIRED_PER_PAGE = 100;
 type ExpiredItem = { readonly id: string; readonly organization: string; readonly recoverableUntil: Timestamp };
 
 /** Yields the resources that cannot be recovered any more, the oldest first, each once. */
-async function* listExpired(database: Database, table: string, now: Timestamp): AsyncGenerator<ExpiredItem> {
+async function* listExpired(
+  database: Database,
+  { table, where = sql`true` }: { readonly table: string; readonly where?: Sql },
+  now: Timestamp,
+): AsyncGenerator<ExpiredItem> {
   let after = { recoverableUntil: '-infinity', id: '' };
   for (;;) {
     const page = await database.rows<ExpiredItem>(sql`
       select id, organization, recoverable_until as "recoverableUntil" from ${sql.raw(table)}
-       where recoverable_until <= ${now}
+       where recoverable_until <= ${now} and ${where}
          and (recoverable_until, id) > (${after.recoverableUntil}::timestamptz, ${after.id})
        order by recoverable_until, id limit ${EXPIRED_PER_PAGE}`);
     yield* page;
@@ -37,6 +42,8 @@ type ExpiredItems<S, C extends Message, E extends Message> = {
   readonly everyMs: number;
   /** Table of the deleted resources. */
   readonly table: string;
+  /** Condition for the rows that the job ends. */
+  readonly where?: Sql;
   /** For errors. */
   readonly noun: string;
   readonly decider: Decider<S, C, E>;
@@ -49,24 +56,24 @@ type ExpiredItems<S, C extends Message, E extends Message> = {
  */
 export const createExpiredItemsJob = <S, C extends Message, E extends Message>(
   { store, clock, ids }: { readonly store: EventStore; readonly clock: Clock; readonly ids: Ids },
-  { name, everyMs, table, noun, decider, purge }: ExpiredItems<S, C, E>,
+  { name, everyMs, noun, decider, purge, ...rows }: ExpiredItems<S, C, E>,
 ): ScheduledJob => ({
   name,
   everyMs,
   run: async ({ signal, done }) => {
     const failures: unknown[] = [];
     const now = formatTimestamp(clock.now().getTime());
-    for await (const { id, organization } of listExpired(store.database, table, now)) {
+    for await (const { id, organization } of listExpired(store.database, rows, now)) {
       if (signal.aborted) return;
       try {
-        await store.handle({
+        const { isAppended } = await store.handle({
           decider,
           load: () => store.load(id, decider),
           command: () => purge,
           organization: () => organization,
           context: createSystemContext('recovery period', ids.uuid()),
         });
-        done();
+        if (isAppended) done();
       } catch (error) {
         failures.push(error);
       }

@@ -1,4 +1,4 @@
-import type { Clock, Ids } from '#platform/kernel';
+import { sql, type Clock, type Ids } from '#platform/kernel';
 import { createExpiredItemsJob } from '#api/access';
 import type { EventStore } from '#storage/event-store';
 import type { ScheduledJob } from '#platform/postgres';
@@ -12,6 +12,8 @@ export const createExpiredVariableSetsJob = (store: EventStore, clock: Clock, id
       name: 'expired_variable_sets',
       everyMs: 60_000,
       table: 'deleted_variable_sets',
+      // The others end with their projects.
+      where: sql`deleted_with is null`,
       noun: 'variable sets',
       decider: variableSet,
       purge: { type: 'PurgeVariableSet', data: { expired: true } },
