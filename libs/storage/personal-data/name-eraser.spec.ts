@@ -175,6 +175,26 @@ describe('the names of a person who has been forgotten', () => {
     expect(await toBeCleaned()).toEqual([]);
   });
 
+  it('are removed from rows that move to a table which was scanned before', async () => {
+    // A recovery between the scans of the two tables.
+    await testStore.database.transaction([
+      sql`create table views.deleted_guests (like views.guests including all)`,
+      sql`create function restore_guest() returns trigger language plpgsql as $$
+          begin insert into views.guests select old.* on conflict do nothing; return null; end $$`,
+      sql`create trigger recovery before update on views.deleted_guests for each row execute function restore_guest()`,
+    ]);
+    const columns = NAMES.map((column) => ({ ...column, table: 'deleted_guests' }));
+    const eraser = new NameEraser(testStore.database, [{ names: [...NAMES, ...columns], follower: null }]);
+    await sign('user-a', 'ada', 1);
+    await testStore.database.transaction([
+      sql`insert into deleted_guests select * from guests`,
+      sql`delete from guests`,
+    ]);
+    await strike('user-a');
+    await eraser.finish();
+    expect(await testStore.database.rows(sql`select name from guests`)).toEqual([{ name: 'user-a' }]);
+  });
+
   it('are removed by the next eraser if one stopped in the middle', async () => {
     await sign('user-a', 'ada', 1);
     await fill(2, 5_000);

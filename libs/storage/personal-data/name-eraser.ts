@@ -118,9 +118,12 @@ const listNameTables = async (
 ): Promise<readonly NameTable[]> => {
   const tables: NameTable[] = [];
   for (const { names, follower } of views) {
+    const own: NameTable[] = [];
     for (const [table, columns] of groupByTable(names)) {
-      tables.push(toNameTable(table, columns, await readPrimaryKey(table, session), follower !== null));
+      own.push(toNameTable(table, columns, await readPrimaryKey(table, session), follower !== null));
     }
+    // Deletions and recoveries move rows between the tables of a view, also from one that was not scanned into one that was.
+    tables.push(...own, ...(own.length > 1 ? own : []));
   }
   return tables;
 };
