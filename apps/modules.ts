@@ -238,7 +238,7 @@ const createWitnessJobs = (
     ? []
     : [createTrailWitnessJob({ database: store.database, blobs, logger }, trailWitnessesFile)];
 
-/** Returns what knows checkpoints of the logs that the database may have lost in a restore. */
+/** Returns the guards that compare the logs with checkpoints which the database may have lost in a restore. */
 const createHistoryGuards = (dependencies: ScheduledJobDependencies, settings: JobSettings) => {
   const { store, blobs, logger } = dependencies;
   const { kafka, trailWitnessesFile } = settings;

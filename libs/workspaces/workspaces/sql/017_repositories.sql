@@ -1,5 +1,5 @@
--- The workspaces that follow a repository, for the job that reads repositories. In columns of their own: with a part of the
--- settings in an index, each change of any setting would be one of all indexes.
+-- The workspaces that follow a repository, for the job that reads repositories. In columns of their own: an index on
+-- `settings` would prevent HOT updates of all other settings.
 alter table views.workspaces add column vcs_token text, add column vcs_repository text;
 update views.workspaces
    set vcs_token = settings #>> '{vcsRepo,oauthTokenId}', vcs_repository = settings #>> '{vcsRepo,identifier}'
