@@ -1,8 +1,8 @@
 import {
-  bringRowsBack,
+  restoreRows,
   claimNames,
   foldInSql,
-  moveRowsAside,
+  moveToDeleted,
   sql,
   type Projection,
   type RecoverableRows,
@@ -88,7 +88,7 @@ export const reservedNames: Projection<
   },
 };
 
-const PROJECT_ROWS: RecoverableRows = { table: 'projects', aside: 'deleted_projects' };
+const PROJECT_ROWS: RecoverableRows = { table: 'projects', deletedTable: 'deleted_projects' };
 
 export const projects: Projection<ProjectEvent | OrganizationDeleted> = {
   name: 'projects',
@@ -112,8 +112,8 @@ export const projects: Projection<ProjectEvent | OrganizationDeleted> = {
     ProjectDeleted: ({ recoverableUntil }, event) =>
       recoverableUntil === null
         ? sql`delete from projects where id = ${event.stream}`
-        : moveRowsAside(PROJECT_ROWS, { where: sql`id = ${event.stream}` }, recoverableUntil, event),
-    ProjectRecovered: ({ name }, { stream }) => bringRowsBack(PROJECT_ROWS, sql`id = ${stream}`, { name }),
+        : moveToDeleted(PROJECT_ROWS, { where: sql`id = ${event.stream}` }, recoverableUntil, event),
+    ProjectRecovered: ({ name }, { stream }) => restoreRows(PROJECT_ROWS, sql`id = ${stream}`, { name }),
     ProjectPurged: (_, { stream }) => sql`delete from deleted_projects where id = ${stream}`,
     OrganizationDeleted: (_, { stream }) => [
       sql`delete from projects where organization = ${stream}`,

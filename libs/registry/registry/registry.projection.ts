@@ -1,6 +1,6 @@
 import {
-  bringRowsBack,
-  moveRowsAside,
+  restoreRows,
+  moveToDeleted,
   sql,
   type Projection,
   type OrganizationDeleted,
@@ -11,7 +11,7 @@ import type { GpgKeyEvent } from './gpg-keys/gpg-key.js';
 import type { RegistryProviderEvent } from './providers/registry-provider.js';
 import type { RegistryProviderVersionEvent } from './versions/registry-provider-version.js';
 
-const PROVIDER_ROWS: RecoverableRows = { table: 'registry_providers', aside: 'deleted_registry_providers' };
+const PROVIDER_ROWS: RecoverableRows = { table: 'registry_providers', deletedTable: 'deleted_registry_providers' };
 
 export const registryProviders: Projection<RegistryProviderEvent | OrganizationDeleted> = {
   name: 'registry_providers',
@@ -28,9 +28,9 @@ export const registryProviders: Projection<RegistryProviderEvent | OrganizationD
     RegistryProviderDeleted: ({ recoverableUntil }, event) =>
       recoverableUntil === null
         ? sql`delete from registry_providers where id = ${event.stream}`
-        : moveRowsAside(PROVIDER_ROWS, { where: sql`id = ${event.stream}` }, recoverableUntil, event),
+        : moveToDeleted(PROVIDER_ROWS, { where: sql`id = ${event.stream}` }, recoverableUntil, event),
     RegistryProviderRecovered: ({ name }, { stream, time }) =>
-      bringRowsBack(PROVIDER_ROWS, sql`id = ${stream}`, { name, updated_at: time }),
+      restoreRows(PROVIDER_ROWS, sql`id = ${stream}`, { name, updated_at: time }),
     RegistryProviderPurged: (_, { stream }) => sql`delete from deleted_registry_providers where id = ${stream}`,
     OrganizationDeleted: (_, { stream }) => [
       sql`delete from registry_providers where organization = ${stream}`,

@@ -1,7 +1,7 @@
 import {
-  bringRowsBack,
+  restoreRows,
   claimNames,
-  moveRowsAside,
+  moveToDeleted,
   sql,
   type Projection,
   type RecordedEvent,
@@ -22,7 +22,7 @@ import type { VariableEvent } from './variables/variable.js';
 
 type VariableOwnerEndEvent = WorkspaceEnd | ProjectEnd | ProjectRecovered | OrganizationDeleted;
 
-const SET_ROWS: RecoverableRows = { table: 'variable_sets', aside: 'deleted_variable_sets' };
+const SET_ROWS: RecoverableRows = { table: 'variable_sets', deletedTable: 'deleted_variable_sets' };
 
 /** Selects the sets of a project, also the deleted ones. */
 const selectSets = (project: string): Sql => sql`
@@ -43,14 +43,14 @@ const deleteSet = ({ recoverableUntil }: VariableSetDeleted['data'], event: Reco
   const { stream } = event;
   if (recoverableUntil === null) return removeSet(stream);
   return [
-    moveRowsAside(SET_ROWS, { where: sql`id = ${stream}` }, recoverableUntil, event),
+    moveToDeleted(SET_ROWS, { where: sql`id = ${stream}` }, recoverableUntil, event),
     // Other global sets may have variables with these keys until the recovery.
     sql`update variables set global = false where owner = ${stream} and global`,
   ];
 };
 
 const recoverSet = ({ name }: VariableSetRecovered['data'], { stream, time }: RecordedEvent): readonly Sql[] => [
-  bringRowsBack(SET_ROWS, sql`id = ${stream}`, { name, updated_at: time }),
+  restoreRows(SET_ROWS, sql`id = ${stream}`, { name, updated_at: time }),
   sql`update variables set global = true
        where owner = ${stream} and exists (select from variable_sets where id = ${stream} and global)`,
 ];
@@ -69,7 +69,7 @@ const deleteSetsOfProject = (
   const { stream } = event;
   if (recoverableUntil === null) return removeSetsOfProject(stream);
   const rows = { where: sql`project = ${stream}`, columns: { deleted_with: sql`${stream}::text` } };
-  return moveRowsAside(SET_ROWS, rows, recoverableUntil, event);
+  return moveToDeleted(SET_ROWS, rows, recoverableUntil, event);
 };
 
 /** One projection for these tables, because the row of a variable depends on the row of its set. */
@@ -134,7 +134,7 @@ export const variables: Projection<VariableEvent | VariableSetEvent | VariableOw
       sql`delete from variable_set_targets where target = ${workspace}`,
     ]),
     ProjectDeleted: deleteSetsOfProject,
-    ProjectRecovered: (_, { stream }) => bringRowsBack(SET_ROWS, sql`deleted_with = ${stream}`, {}),
+    ProjectRecovered: (_, { stream }) => restoreRows(SET_ROWS, sql`deleted_with = ${stream}`, {}),
     ProjectPurged: (_, { stream }) => removeSetsOfProject(stream),
     OrganizationDeleted: (_, { stream }) => [
       sql`delete from variables where organization = ${stream}`,

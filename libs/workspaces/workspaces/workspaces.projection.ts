@@ -1,9 +1,12 @@
 import {
   claimNames,
+  moveRows,
+  restoreRows,
   shareJson,
   sql,
   type Projection,
   type RecordedEvent,
+  type RecoverableRows,
   type Sql,
   type Tag,
   type OrganizationDeleted,
@@ -251,15 +254,14 @@ const removeTags = (keys: readonly string[], { stream }: RecordedEvent): Sql =>
   sql`delete from workspace_tags where workspace = ${stream} and key = any (${keys}::text[])`;
 
 /** Lists of tags read this table without the workspaces, so tags of deleted workspaces must not be there. */
-const setTagsAside = (workspace: string): Sql => sql`
-  with deleted as (delete from workspace_tags t where workspace = ${workspace} returning t.*)
-  insert into deleted_workspace_tags (workspace, organization, key, contents)
-  select workspace, organization, key, to_jsonb(deleted) from deleted`;
+const TAG_ROWS: RecoverableRows = { table: 'workspace_tags', deletedTable: 'deleted_workspace_tags' };
 
-const bringTagsBack = (workspace: string): Sql => sql`
-  with recovered as (delete from deleted_workspace_tags where workspace = ${workspace} returning contents)
-  insert into workspace_tags
-  select back.* from recovered, jsonb_populate_record(null::workspace_tags, recovered.contents) back`;
+const moveTagsToDeleted = (workspace: string): Sql =>
+  moveRows(TAG_ROWS, sql`workspace = ${workspace}`, {
+    workspace: sql`workspace`,
+    organization: sql`organization`,
+    key: sql`key`,
+  });
 
 type TagSource = TagEvent | WorkspaceEnd | Extract<WorkspaceEvent, { type: 'WorkspaceCreated' | 'WorkspaceRecovered' }>;
 
@@ -282,8 +284,10 @@ export const workspaceTags: Projection<TagSource | OrganizationDeleted> = {
     WorkspaceTagged: ({ tags }, event) => setTags(tags, event),
     WorkspaceUntagged: ({ keys }, event) => removeTags(keys, event),
     WorkspaceDeleted: ({ recoverableUntil }, { stream }) =>
-      recoverableUntil === null ? sql`delete from workspace_tags where workspace = ${stream}` : setTagsAside(stream),
-    WorkspaceRecovered: (_, { stream }) => bringTagsBack(stream),
+      recoverableUntil === null
+        ? sql`delete from workspace_tags where workspace = ${stream}`
+        : moveTagsToDeleted(stream),
+    WorkspaceRecovered: (_, { stream }) => restoreRows(TAG_ROWS, sql`workspace = ${stream}`, {}),
     WorkspacePurged: (_, { stream }) => sql`delete from deleted_workspace_tags where workspace = ${stream}`,
     OrganizationDeleted: (_, { stream }) => [
       sql`delete from workspace_tags where organization = ${stream}`,

@@ -1,18 +1,25 @@
-import { sql, type Projection, type OrganizationDeleted, type Sql } from '#platform/kernel';
+import {
+  moveRows,
+  restoreRows,
+  sql,
+  type Projection,
+  type OrganizationDeleted,
+  type RecoverableRows,
+  type Sql,
+} from '#platform/kernel';
 import type { ProjectEvent } from './project.js';
 
 type ProjectTagSource = Exclude<ProjectEvent, { type: 'ProjectCreated' | 'ProjectUpdated' }> | OrganizationDeleted;
 
 /** Counts of tags read this table without the projects, so tags of deleted projects must not be there. */
-const setTagsAside = (project: string): Sql => sql`
-  with deleted as (delete from project_tags t where project = ${project} returning t.*)
-  insert into deleted_project_tags (project, organization, key, contents)
-  select project, organization, key, to_jsonb(deleted) from deleted`;
+const TAG_ROWS: RecoverableRows = { table: 'project_tags', deletedTable: 'deleted_project_tags' };
 
-const bringTagsBack = (project: string): Sql => sql`
-  with recovered as (delete from deleted_project_tags where project = ${project} returning contents)
-  insert into project_tags
-  select back.* from recovered, jsonb_populate_record(null::project_tags, recovered.contents) back`;
+const moveTagsToDeleted = (project: string): Sql =>
+  moveRows(TAG_ROWS, sql`project = ${project}`, {
+    project: sql`project`,
+    organization: sql`organization`,
+    key: sql`key`,
+  });
 
 /**
  * View of the tags that projects bind. Workspaces read inherited tags here, because copying them could mean a hundred
@@ -36,8 +43,8 @@ export const projectTags: Projection<ProjectTagSource> = {
     ProjectTagUnbound: ({ key }, { stream }) =>
       sql`delete from project_tags where project = ${stream} and key = ${key}`,
     ProjectDeleted: ({ recoverableUntil }, { stream }) =>
-      recoverableUntil === null ? sql`delete from project_tags where project = ${stream}` : setTagsAside(stream),
-    ProjectRecovered: (_, { stream }) => bringTagsBack(stream),
+      recoverableUntil === null ? sql`delete from project_tags where project = ${stream}` : moveTagsToDeleted(stream),
+    ProjectRecovered: (_, { stream }) => restoreRows(TAG_ROWS, sql`project = ${stream}`, {}),
     ProjectPurged: (_, { stream }) => sql`delete from deleted_project_tags where project = ${stream}`,
     OrganizationDeleted: (_, { stream }) => [
       sql`delete from project_tags where organization = ${stream}`,

@@ -14,7 +14,7 @@ const deletedUntil = (recoverableUntil: string | null): ProjectEvent => ({
   data: { name: 'Core', recoverableUntil },
 });
 const deleted = deletedUntil(null);
-const deletedForNow = deletedUntil('2026-02-01T00:00:00.000Z');
+const recoverablyDeleted = deletedUntil('2026-02-01T00:00:00.000Z');
 const recovered = (name = 'Core'): ProjectEvent => ({ type: 'ProjectRecovered', data: { name } });
 const purged = (expired: boolean): ProjectEvent => ({ type: 'ProjectPurged', data: { name: 'Core', expired } });
 const create = (name: string, input: object = {}) => ({ type: 'CreateProject', data: { name, ...input } }) as const;
@@ -213,17 +213,17 @@ describe('the tag bindings of a project', () => {
 
 describe('a deleted project', () => {
   it('is recovered with the name that it had, or with another one', () => {
-    given(created, deletedForNow).when(recover()).yields(recovered());
-    given(created, deletedForNow)
+    given(created, recoverablyDeleted).when(recover()).yields(recovered());
+    given(created, recoverablyDeleted)
       .when(recover({ name: 'Other' }))
       .yields(recovered('Other'));
-    given(created, deletedForNow)
+    given(created, recoverablyDeleted)
       .when(recover({ name: 'a/b' }))
       .refuses('unprocessable', 'Name');
   });
 
   it('follows its organization if its agent pool is gone', () =>
-    given(created, deletedForNow)
+    given(created, recoverablyDeleted)
       .when(recover({ isPoolUsable: false }))
       .yields(recovered(), {
         type: 'ProjectUpdated',
@@ -231,15 +231,15 @@ describe('a deleted project', () => {
       }));
 
   it('is recovered once, and never after a final deletion or its purge', () => {
-    given(created, deletedForNow, recovered()).when(recover()).refuses('conflict', 'The project is not deleted');
+    given(created, recoverablyDeleted, recovered()).when(recover()).refuses('conflict', 'The project is not deleted');
     given(created, deleted).when(recover()).refuses('not-found', 'Not found');
-    given(created, deletedForNow, purged(false)).when(recover()).refuses('not-found', 'Not found');
+    given(created, recoverablyDeleted, purged(false)).when(recover()).refuses('not-found', 'Not found');
   });
 
   it('is purged once, by a person or by the job', () => {
-    given(created, deletedForNow).when(purge(false)).yields(purged(false));
-    given(created, deletedForNow, purged(false)).when(purge(true)).yields();
-    given(created, deletedForNow, recovered()).when(purge(true)).yields();
+    given(created, recoverablyDeleted).when(purge(false)).yields(purged(false));
+    given(created, recoverablyDeleted, purged(false)).when(purge(true)).yields();
+    given(created, recoverablyDeleted, recovered()).when(purge(true)).yields();
     given(created).when(purge(false)).refuses('conflict', 'The project is not deleted');
   });
 });

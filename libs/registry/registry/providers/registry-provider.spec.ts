@@ -10,7 +10,7 @@ const deletedUntil = (recoverableUntil: string | null): RegistryProviderEvent =>
   data: { name: 'aws', namespace: null, recoverableUntil },
 });
 const deleted = deletedUntil(null);
-const deletedForNow = deletedUntil('2026-02-01T00:00:00.000Z');
+const recoverablyDeleted = deletedUntil('2026-02-01T00:00:00.000Z');
 const recovered = (name = 'aws', namespace: string | null = null): RegistryProviderEvent => ({
   type: 'RegistryProviderRecovered',
   data: { name, namespace },
@@ -120,22 +120,22 @@ describe('a deleted provider', () => {
   };
 
   it('is recovered with the name that it had, or with another one if it is private', () => {
-    given(first, deletedForNow).when(recover()).yields(recovered());
-    given(first, deletedForNow).when(recover('aws-2')).yields(recovered('aws-2'));
-    given(first, deletedForNow).when(recover('A B')).refuses('unprocessable', 'Name');
-    given(curated, deletedForNow).when(recover()).yields(recovered('aws', 'hashicorp'));
-    given(curated, deletedForNow)
+    given(first, recoverablyDeleted).when(recover()).yields(recovered());
+    given(first, recoverablyDeleted).when(recover('aws-2')).yields(recovered('aws-2'));
+    given(first, recoverablyDeleted).when(recover('A B')).refuses('unprocessable', 'Name');
+    given(curated, recoverablyDeleted).when(recover()).yields(recovered('aws', 'hashicorp'));
+    given(curated, recoverablyDeleted)
       .when(recover('aws-2'))
       .refuses('unprocessable', 'Name of a public provider cannot be changed');
   });
 
   it('is recovered or purged once, and never after a final deletion', () => {
-    given(first, deletedForNow, recovered())
+    given(first, recoverablyDeleted, recovered())
       .when(recover())
       .refuses('conflict', 'The registry provider is not deleted');
     given(first, deleted).when(recover()).refuses('not-found', 'Not found');
-    given(first, deletedForNow).when(purge(false)).yields(purged(false));
-    given(first, deletedForNow, purged(false)).when(purge(true)).yields();
-    given(first, deletedForNow, purged(false)).when(recover()).refuses('not-found', 'Not found');
+    given(first, recoverablyDeleted).when(purge(false)).yields(purged(false));
+    given(first, recoverablyDeleted, purged(false)).when(purge(true)).yields();
+    given(first, recoverablyDeleted, purged(false)).when(recover()).refuses('not-found', 'Not found');
   });
 });

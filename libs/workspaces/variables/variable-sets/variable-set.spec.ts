@@ -29,7 +29,7 @@ const deletedUntil = (recoverableUntil: string | null): VariableSetEvent => ({
   data: { name: 'Credentials', recoverableUntil },
 });
 const deleted = deletedUntil(null);
-const deletedForNow = deletedUntil('2026-02-01T00:00:00.000Z');
+const recoverablyDeleted = deletedUntil('2026-02-01T00:00:00.000Z');
 const recovered = (name = 'Credentials'): VariableSetEvent => ({ type: 'VariableSetRecovered', data: { name } });
 const purged = (expired: boolean): VariableSetEvent => ({
   type: 'VariableSetPurged',
@@ -165,27 +165,29 @@ describe('a variable set', () => {
 
 describe('a deleted variable set', () => {
   it('is recovered with the name and the targets that it had, or with another name', () => {
-    given(created, deletedForNow).when(recover()).yields(recovered());
-    given(created, deletedForNow).when(recover('Others')).yields(recovered('Others'));
-    given(created, deletedForNow).when(recover(' ')).refuses('unprocessable', "Name can't be blank");
+    given(created, recoverablyDeleted).when(recover()).yields(recovered());
+    given(created, recoverablyDeleted).when(recover('Others')).yields(recovered('Others'));
+    given(created, recoverablyDeleted).when(recover(' ')).refuses('unprocessable', "Name can't be blank");
     const before = applied({ workspaces: ['ws-1'] });
-    given(created, before, deletedForNow, recovered('Others'))
+    given(created, before, recoverablyDeleted, recovered('Others'))
       .when(withdraw({ workspaces: ['ws-1'] }))
       .yields(withdrawn({ workspaces: ['ws-1'] }));
   });
 
   it('is recovered once, unless it is deleted again, and never after a final deletion or its purge', () => {
-    given(created, deletedForNow, recovered()).when(recover()).refuses('conflict', 'The variable set is not deleted');
-    given(created, deletedForNow, recovered(), deletedForNow).when(recover()).yields(recovered());
+    given(created, recoverablyDeleted, recovered())
+      .when(recover())
+      .refuses('conflict', 'The variable set is not deleted');
+    given(created, recoverablyDeleted, recovered(), recoverablyDeleted).when(recover()).yields(recovered());
     given(created, deleted).when(recover()).refuses('not-found', 'Not found');
-    given(created, deletedForNow, purged(true)).when(recover()).refuses('not-found', 'Not found');
+    given(created, recoverablyDeleted, purged(true)).when(recover()).refuses('not-found', 'Not found');
   });
 
   it('is purged once, by a person or by the job', () => {
-    given(created, deletedForNow).when(purge(false)).yields(purged(false));
-    given(created, deletedForNow).when(purge(true)).yields(purged(true));
-    given(created, deletedForNow, purged(false)).when(purge(true)).yields();
-    given(created, deletedForNow, recovered()).when(purge(true)).yields();
+    given(created, recoverablyDeleted).when(purge(false)).yields(purged(false));
+    given(created, recoverablyDeleted).when(purge(true)).yields(purged(true));
+    given(created, recoverablyDeleted, purged(false)).when(purge(true)).yields();
+    given(created, recoverablyDeleted, recovered()).when(purge(true)).yields();
     given(created).when(purge(false)).refuses('conflict', 'The variable set is not deleted');
   });
 });

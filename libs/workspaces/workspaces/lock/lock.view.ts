@@ -1,4 +1,12 @@
-import { sql, type RecordedEvent, type Sql, type Timestamp } from '#platform/kernel';
+import {
+  moveToDeleted,
+  restoreRows,
+  sql,
+  type RecordedEvent,
+  type RecoverableRows,
+  type Sql,
+  type Timestamp,
+} from '#platform/kernel';
 import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
 import type { Identity } from '#api/access';
 import { isHiddenTeam } from '#identity/people';
@@ -64,36 +72,38 @@ export const setLocks = (events: readonly RecordedEvent<LockedMessage | Unlocked
   ];
 };
 
+const WORKSPACE_ROWS: RecoverableRows = { table: 'workspaces', deletedTable: 'deleted_workspaces' };
+
 /**
- * Returns the statement that deletes a workspace and its lock. A workspace that can be recovered gets a row among the
+ * Returns the statements that delete a workspace and its lock. A workspace that can be recovered gets a row among the
  * deleted ones.
  */
 export const deleteWorkspace = (
   { forced, recoverableUntil }: DeletedMessage['data'],
-  { stream, organization, time, context: { accessor } }: RecordedEvent,
-): Sql => {
-  const unlocked = sql`
-  with unlocked as (
-    delete from workspace_locks where organization = ${organization} and workspace = ${stream})`;
-  if (recoverableUntil === null) return sql`${unlocked} delete from workspaces where id = ${stream}`;
-  return sql`${unlocked},
-  deleted as (delete from workspaces w where id = ${stream} returning w.*)
-  insert into deleted_workspaces
-    (id, organization, project, name, forced, deleted_by, deleted_at, recoverable_until, contents)
-  select id, organization, project, name, ${forced}::boolean, ${sql.json(accessor)}::jsonb, ${time}::timestamptz,
-         ${recoverableUntil}::timestamptz, to_jsonb(deleted) || '{"lock": null}'
-    from deleted`;
+  event: RecordedEvent,
+): readonly Sql[] => {
+  const { stream, organization } = event;
+  const columns = {
+    project: sql`project`,
+    forced: sql`${forced}::boolean`,
+    contents: sql`to_jsonb(deleted) || '{"lock": null}'`,
+  };
+  return [
+    recoverableUntil === null
+      ? sql`delete from workspaces where id = ${stream}`
+      : moveToDeleted(WORKSPACE_ROWS, { where: sql`id = ${stream}`, columns }, recoverableUntil, event),
+    sql`delete from workspace_locks where organization = ${organization} and workspace = ${stream}`,
+  ];
 };
 
-/** Returns the statement that brings a deleted workspace back, perhaps with another name and in another project. */
+/** Returns the statement that restores a deleted workspace, perhaps with another name and in another project. */
 export const recoverWorkspaceRow = (
   { name, project }: RecoveredMessage['data'],
   { stream, time }: RecordedEvent,
-): Sql => sql`
-  with recovered as (delete from deleted_workspaces where id = ${stream} returning contents)
-  insert into workspaces
-  select back.* from recovered, jsonb_populate_record(null::workspaces, recovered.contents || jsonb_build_object(
-    'name', ${name}::text, 'project', ${project}::text, 'updated_at', ${time}::text, 'latest_change_at', ${time}::text)) back`;
+): Sql => {
+  const replaced = { name, project, updated_at: time, latest_change_at: time };
+  return restoreRows(WORKSPACE_ROWS, sql`id = ${stream}`, replaced);
+};
 
 /**
  * Returns the statements that delete all workspaces of an organization, and their locks. The first one waits for
