@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { summarizeRuns, type RunOfCommit } from './commit-status.js';
 
-const run = (status: string, isPlanned = false): RunOfCommit => ({
+const run = (status: string, isPlanned = false, isConfirmed = false): RunOfCommit => ({
   id: 'run-1',
   workspaceName: 'network',
   status,
   isPlanned,
+  isConfirmed,
 });
 
 describe('the status of a commit', () => {
@@ -14,7 +15,9 @@ describe('the status of a commit', () => {
     ['is pending while its run is planned', [run('planning')], 'pending', 'Planning'],
     ['is a success after the plan', [run('planned', true)], 'success', 'Planned'],
     ['is a success if its plan has no changes', [run('planned_and_finished')], 'success', 'Planned'],
-    ['stays a success if the apply fails', [run('errored', true)], 'success', 'Planned'],
+    ['stays a success if the apply fails', [run('errored', true, true)], 'success', 'Planned'],
+    ['is a failure if a task fails after the plan', [run('errored', true)], 'failure', 'The plan has failed'],
+    ['is a failure if a policy fails', [run('policy_soft_failed', true)], 'failure', 'The plan has failed'],
     ['stays a success if the plan is discarded', [run('discarded', true)], 'success', 'Planned'],
     ['is a failure if the plan fails', [run('errored')], 'failure', 'The plan has failed'],
     ['is an error if the plan is canceled', [run('canceled')], 'error', 'The plan was canceled'],

@@ -8,6 +8,8 @@ export type RunOfCommit = {
   readonly status: string;
   /** Whether its plan has ended without an error. What comes later does not change the state, as in HCP Terraform. */
   readonly isPlanned: boolean;
+  /** Whether somebody has confirmed its plan, so that all checks of the plan have passed. */
+  readonly isConfirmed: boolean;
 };
 
 export type CommitStatus = { readonly state: CommitState; readonly description: string };
@@ -16,9 +18,10 @@ const CANCELED = ['canceled', 'force_canceled', 'discarded'];
 const FAILED = ['errored', 'policy_soft_failed'];
 const FINISHED = ['planned_and_finished', 'planned_and_saved', 'applied'];
 
-const toCommitState = ({ status, isPlanned }: Pick<RunOfCommit, 'status' | 'isPlanned'>): CommitState => {
+const toCommitState = ({ status, isPlanned, isConfirmed }: RunOfCommit): CommitState => {
+  // Tasks and policies can fail a run after its plan.
+  if (FAILED.includes(status) && !isConfirmed) return 'failure';
   if (isPlanned || FINISHED.includes(status)) return 'success';
-  if (FAILED.includes(status)) return 'failure';
   return CANCELED.includes(status) ? 'error' : 'pending';
 };
 

@@ -8,6 +8,7 @@ export type UnreportedRun = {
   readonly status: string;
   readonly workspaceName: string;
   readonly isPlanned: boolean;
+  readonly isConfirmed: boolean;
   readonly organization: string;
   readonly organizationName: string;
   /** Whether all runs of a commit have one status together. */
@@ -21,7 +22,8 @@ export type UnreportedRun = {
 };
 
 const COLUMNS = sql.raw(`
-  r.id, r.status, w.name as "workspaceName", r.reached ? 'planned' as "isPlanned", w.organization, o.name as "organizationName",
+  r.id, r.status, w.name as "workspaceName", r.reached ? 'planned' as "isPlanned",
+  r.reached ? 'apply_queued' as "isConfirmed", w.organization, o.name as "organizationName",
   coalesce((o.settings ->> 'aggregatedCommitStatusEnabled')::boolean, true) as "isAggregated",
   c.ingress ->> 'identifier' as identifier, c.ingress ->> 'commitSha' as sha, oc.id as client, oc.token,
   oc.service_provider as "serviceProvider", oc.api_url as "apiUrl"`);
