@@ -1,9 +1,9 @@
 import type { ScheduledJob } from '#platform/postgres';
 import { GitHostError } from '#vcs/git-hosts';
-import { summarizeRuns, type CommitStatus, type RunOfCommit } from './commit-status.js';
+import { summarizeRuns, type CommitStatus } from './commit-status.js';
 import {
   deleteOldReports,
-  listRunsOfCommit,
+  listNewestRuns,
   listUnreportedRuns,
   storeReportedRuns,
   type UnreportedRun,
@@ -30,20 +30,16 @@ const REPORTED_DAYS = 7;
 /** Failures that another attempt does not correct. */
 const LASTING_FAILURES: readonly GitHostError['failure'][] = ['forbidden', 'not-found'];
 
-/** A run, and the runs whose status its own is a part of. */
 type ReportedStatus = CommitStatus & { readonly context: string; readonly url: string };
 
-const toReportedStatus = (
-  publicUrl: string,
-  { organizationName, workspaceName, id, isAggregated }: UnreportedRun,
-  runs: readonly RunOfCommit[],
-): ReportedStatus => {
+/** `runs`: the newest run of each workspace that the status is about. */
+const toReportedStatus = (publicUrl: string, runs: Group<UnreportedRun>): ReportedStatus => {
+  const [{ organizationName, workspaceName, id, isAggregated }] = runs;
   const organization = `${publicUrl}/app/${organizationName}`;
-  const isOne = runs.length < 2;
   return {
     ...summarizeRuns(runs),
     context: isAggregated ? `cadastre/${organizationName}` : `cadastre/${organizationName}/${workspaceName}`,
-    url: isOne ? `${organization}/workspaces/${workspaceName}/runs/${id}` : `${organization}/runs`,
+    url: runs.length === 1 ? `${organization}/workspaces/${workspaceName}/runs/${id}` : `${organization}/runs`,
   };
 };
 
@@ -63,7 +59,7 @@ export const createCommitStatusesJob = (
       const since = new Date(clock.now().getTime() - REPORTED_DAYS * 24 * 60 * 60_000).toISOString();
       const runs = await listUnreportedRuns(database, since, pauses.listPaused(), REPORTED_AT_ONCE);
       const groups = toGroups(runs, (row) =>
-        [row.token, row.identifier, row.sha, row.organization, row.isAggregated ? '' : row.id].join(' '),
+        [row.token, row.identifier, row.sha, row.organization, row.isAggregated ? '' : row.workspaceName].join(' '),
       );
       await forEachConnection(dependencies, round, groups, async (group) => {
         const [first] = group;
@@ -89,11 +85,17 @@ const reportCommit = async (
 ): Promise<void> => {
   const { database, clock, publicUrl } = dependencies;
   const [first] = group;
-  const runs = first.isAggregated ? await listRunsOfCommit(database, first, since) : group;
+  const [newest = first, ...others] = await listNewestRuns(
+    database,
+    first,
+    first.isAggregated ? null : first.workspaceName,
+    since,
+  );
+  const runs: Group<UnreportedRun> = [newest, ...others];
   const now = clock.now().toISOString();
   try {
     const host = await openHost(dependencies, first);
-    await host?.setStatus(first.identifier, first.sha, toReportedStatus(publicUrl, first, runs));
+    await host?.setStatus(first.identifier, first.sha, toReportedStatus(publicUrl, runs));
   } catch (error) {
     if (!(error instanceof GitHostError) || !LASTING_FAILURES.includes(error.failure)) throw error;
     const event = {
@@ -107,5 +109,7 @@ const reportCommit = async (
     } as const;
     await database.rows(storeVcsEvents([event], now));
   }
-  await database.rows(storeReportedRuns(runs, now));
+  // Older runs have no part in the status, and are not read again.
+  const reported = new Map([...group, ...runs].map((run) => [run.id, run]));
+  await database.rows(storeReportedRuns([...reported.values()], now));
 };

@@ -50,17 +50,22 @@ export const listUnreportedRuns = (
        and not (array[oc.token, concat_ws(' ', oc.token, c.ingress ->> 'identifier')] && ${paused}::text[])
      order by oc.token, c.ingress ->> 'identifier', c.ingress ->> 'commitSha', r.id limit ${most}`);
 
-/** Returns all runs of a commit in an organization, through one connection. */
-export const listRunsOfCommit = (
+/**
+ * Returns the newest run of each workspace for a commit in an organization, through one connection. `workspaceName`: the only
+ * workspace whose run is returned; null for all.
+ */
+export const listNewestRuns = (
   database: Database,
   { organization, token, identifier, sha }: UnreportedRun,
+  workspaceName: string | null,
   since: Timestamp,
 ): Promise<readonly UnreportedRun[]> =>
   database.rows<UnreportedRun>(sql`
-    select ${COLUMNS} ${FROM}
+    select distinct on (w.id) ${COLUMNS} ${FROM}
      where c.ingress is not null and c.created_at >= ${since} and w.organization = ${organization} and oc.token = ${token}
        and c.ingress ->> 'identifier' = ${identifier} and c.ingress ->> 'commitSha' = ${sha}
-     order by w.name, r.id`);
+       ${workspaceName === null ? sql.empty : sql`and w.name = ${workspaceName}`}
+     order by w.id, r.created_at desc, r.id desc`);
 
 /** Returns the statement that stores the statuses that were reported. */
 export const storeReportedRuns = (runs: readonly Pick<UnreportedRun, 'id' | 'status'>[], now: Timestamp): Sql => sql`
