@@ -1,5 +1,5 @@
 import type { ScheduledJob } from '#platform/postgres';
-import { GitHostError } from '#vcs/git-hosts';
+import { GitHostError, MISSING_RIGHTS } from '#vcs/git-hosts';
 import { summarizeRuns, type CommitStatus } from './commit-status.js';
 import {
   deleteOldReports,
@@ -28,7 +28,7 @@ const REPORTED_AT_ONCE = 500;
 const REPORTED_DAYS = 7;
 
 /** Failures that another attempt does not correct. */
-const LASTING_FAILURES: readonly GitHostError['failure'][] = ['forbidden', 'not-found'];
+const LASTING_FAILURES: readonly GitHostError['failure'][] = [...MISSING_RIGHTS, 'unexpected'];
 
 type ReportedStatus = CommitStatus & { readonly context: string; readonly url: string };
 
@@ -63,12 +63,12 @@ export const createCommitStatusesJob = (
       );
       await forEachConnection(dependencies, round, groups, async (group) => {
         const [first] = group;
-        const repository = { subject: 'reporting the status of a commit', key: toRepositoryKey(first) };
+        const commit = { subject: 'reporting the status of a commit', key: `${toRepositoryKey(first)} ${first.sha}` };
         if (pauses.covers(first.token)) return;
         try {
-          await pauses.attempt(repository, () => reportCommit(dependencies, group, since));
+          await pauses.attempt(commit, () => reportCommit(dependencies, group, since));
         } catch (error) {
-          pauses.recordFailure(isOfConnection(error) ? toHost(first.token) : repository, error);
+          pauses.recordFailure(isOfConnection(error) ? toHost(first.token) : commit, error);
         }
         round.done(group.length);
       });
@@ -92,24 +92,39 @@ const reportCommit = async (
     since,
   );
   const runs: Group<UnreportedRun> = [newest, ...others];
-  const now = clock.now().toISOString();
+  const reported = await setStatus(dependencies, first, toReportedStatus(publicUrl, runs), newest.report);
+  // Older runs have no part in the status, and are not read again.
+  const rows = new Map([...group, ...runs].map((run) => [run.id, run]));
+  await database.rows(storeReportedRuns([...rows.values()], reported, clock.now().toISOString()));
+};
+
+/** Reports a status that differs from the last one. Returns what the host has got; null if it refuses the status. */
+const setStatus = async (
+  dependencies: CommitsJobDependencies,
+  run: UnreportedRun,
+  status: ReportedStatus,
+  lastReport: string | null,
+): Promise<string | null> => {
+  const report = [status.context, status.state, status.description, status.url].join('\n');
+  if (report === lastReport) return report;
   try {
-    const host = await openHost(dependencies, first);
-    await host?.setStatus(first.identifier, first.sha, toReportedStatus(publicUrl, runs));
+    const host = await openHost(dependencies, run);
+    await host?.setStatus(run.identifier, run.sha, status);
+    return report;
   } catch (error) {
     if (!(error instanceof GitHostError) || !LASTING_FAILURES.includes(error.failure)) throw error;
     const event = {
-      organization: first.organization,
-      client: first.client,
+      organization: run.organization,
+      client: run.client,
       workspace: null,
       level: 'error',
-      message: `The status of ${first.sha.slice(0, 12)} of ${first.identifier} could not be reported: ${error.message}`,
-      suggestedAction: 'Give the account of the connection the right to write to the repository.',
-      subject: first.sha,
+      message: `The status of ${run.sha.slice(0, 12)} of ${run.identifier} could not be reported: ${error.message}`,
+      suggestedAction: MISSING_RIGHTS.includes(error.failure)
+        ? 'Give the account of the connection the right to write to the repository.'
+        : null,
+      subject: run.sha,
     } as const;
-    await database.rows(storeVcsEvents([event], now));
+    await dependencies.database.rows(storeVcsEvents([event], dependencies.clock.now().toISOString()));
+    return null;
   }
-  // Older runs have no part in the status, and are not read again.
-  const reported = new Map([...group, ...runs].map((run) => [run.id, run]));
-  await database.rows(storeReportedRuns([...reported.values()], now));
 };

@@ -19,6 +19,8 @@ export type UnreportedRun = {
   readonly token: string;
   readonly serviceProvider: string;
   readonly apiUrl: string;
+  /** The status of which the run was a part when it was reported last; null if it was not reported, or refused. */
+  readonly report: string | null;
 };
 
 const COLUMNS = sql.raw(`
@@ -26,7 +28,7 @@ const COLUMNS = sql.raw(`
   r.reached ? 'apply_queued' as "isConfirmed", w.organization, o.name as "organizationName",
   coalesce((o.settings ->> 'aggregatedCommitStatusEnabled')::boolean, true) as "isAggregated",
   c.ingress ->> 'identifier' as identifier, c.ingress ->> 'commitSha' as sha, oc.id as client, oc.token,
-  oc.service_provider as "serviceProvider", oc.api_url as "apiUrl"`);
+  oc.service_provider as "serviceProvider", oc.api_url as "apiUrl", s.report`);
 
 const FROM = sql`
   from configuration_versions c join runs r on r.configuration_version = c.id join workspaces w on w.id = r.workspace
@@ -35,8 +37,8 @@ const FROM = sql`
   left join commits.reported_runs s on s.run = r.id`;
 
 /**
- * Returns runs of commits since `since` whose status has changed, those of a commit one after another. `paused`: tokens, and tokens
- * with the identifier of a repository, that are left out.
+ * Returns runs of commits since `since` whose status has changed, in turns of the connections. `paused`: tokens, and tokens with
+ * identifier and SHA of a commit, that are left out.
  */
 export const listUnreportedRuns = (
   database: Database,
@@ -45,10 +47,12 @@ export const listUnreportedRuns = (
   most: number,
 ): Promise<readonly UnreportedRun[]> =>
   database.rows<UnreportedRun>(sql`
-    select ${COLUMNS} ${FROM}
-     where c.ingress is not null and c.created_at >= ${since} and s.status is distinct from r.status
-       and not (array[oc.token, concat_ws(' ', oc.token, c.ingress ->> 'identifier')] && ${paused}::text[])
-     order by oc.token, c.ingress ->> 'identifier', c.ingress ->> 'commitSha', r.id limit ${most}`);
+    select * from (
+      select ${COLUMNS}, row_number() over (partition by oc.token order by c.created_at, c.id, r.id) as turn ${FROM}
+       where c.ingress is not null and c.created_at >= ${since} and s.status is distinct from r.status
+         and not (array[oc.token, concat_ws(' ', oc.token, c.ingress ->> 'identifier', c.ingress ->> 'commitSha')]
+                  && ${paused}::text[])) runs
+     order by turn, token, id limit ${most}`);
 
 /**
  * Returns the newest run of each workspace for a commit in an organization, through one connection. `workspaceName`: the only
@@ -68,10 +72,14 @@ export const listNewestRuns = (
      order by w.id, r.created_at desc, r.id desc`);
 
 /** Returns the statement that stores the statuses that were reported. */
-export const storeReportedRuns = (runs: readonly Pick<UnreportedRun, 'id' | 'status'>[], now: Timestamp): Sql => sql`
-  insert into commits.reported_runs (run, status, reported_at)
-  select r.id, r.status, ${now} from jsonb_to_recordset(${sql.json(runs)}::jsonb) r (id text, status text)
-  on conflict (run) do update set status = excluded.status, reported_at = excluded.reported_at`;
+export const storeReportedRuns = (
+  runs: readonly Pick<UnreportedRun, 'id' | 'status'>[],
+  report: string | null,
+  now: Timestamp,
+): Sql => sql`
+  insert into commits.reported_runs (run, status, report, reported_at)
+  select r.id, r.status, ${report}, ${now} from jsonb_to_recordset(${sql.json(runs)}::jsonb) r (id text, status text)
+  on conflict (run) do update set status = excluded.status, report = excluded.report, reported_at = excluded.reported_at`;
 
 export const deleteOldReports = async (database: Database, before: Timestamp): Promise<void> => {
   await database.rows(sql`

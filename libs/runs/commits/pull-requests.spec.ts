@@ -7,6 +7,7 @@ import {
   expectStatus,
   makeOrganization,
   makeRemotePool,
+  makeRun,
   makeWorkspace,
   resource,
 } from '../../../test/support/seeds.js';
@@ -191,6 +192,21 @@ describe('the status of a commit', () => {
     expectStatus(await server.post(`/api/v2/runs/${id}/actions/cancel`), 202);
     await reportStatuses();
     expect(await listStatuses(identifier, 'main')).toEqual([['cadastre/acme', 'error', 'The plan was canceled']]);
+  });
+
+  it('is that of the newest run of each workspace, and is sent only when it changes', async () => {
+    const { identifier, workspace } = await follow('repeated');
+    const [first] = expectStatus(await server.get(`/api/v2/workspaces/${workspace}/runs`), 200).body.data;
+    await makeRun(server, workspace);
+    await reportStatuses();
+    const sha: string = (await gitea.call('GET', `/repos/${identifier}/branches/main`)).commit.id;
+    const countSent = async (): Promise<number> =>
+      (await gitea.call('GET', `/repos/${identifier}/statuses/${sha}`)).length;
+    const sent = await countSent();
+    expectStatus(await server.post(`/api/v2/runs/${first.id}/actions/cancel`), 202);
+    await reportStatuses();
+    expect(await listStatuses(identifier, 'main')).toEqual([['cadastre/acme', 'pending', 'Planning']]);
+    expect(await countSent()).toBe(sent);
   });
 
   it('is one for each workspace if the organization wants it', async () => {

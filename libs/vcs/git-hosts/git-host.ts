@@ -160,6 +160,9 @@ export type GitHostFailure =
   /** The answer is none of this kind of host. */
   | 'unexpected';
 
+/** Failures that more rights of the account may correct. Hosts answer with 404 if the account may not read a repository. */
+export const MISSING_RIGHTS: readonly GitHostFailure[] = ['forbidden', 'not-found'];
+
 /** A request to a Git host failed. The message names the host, and contains nothing that the host has sent. */
 export class GitHostError extends Error {
   constructor(

@@ -3,6 +3,7 @@ export {
   GitHostError,
   MAX_PULL_REQUESTS,
   MAX_TAGS,
+  MISSING_RIGHTS,
   type GitHost,
   type GitHostFailure,
   type HostCommit,
