@@ -7,7 +7,30 @@ type RunCommit = Extract<NonNullable<RunDocument['included']>[number], { readonl
 
 const SHORT_SHA = 10;
 
-const listCommitFacts = ({ attributes: commit }: RunCommit): readonly LabeledFact[] => {
+/** Only commits of pull requests have a sender: the account that has opened the pull request. */
+const listPullRequestFacts = ({ attributes: commit }: RunCommit): readonly LabeledFact[] => {
+  const number = commit['pull-request-number'];
+  if (number === null) return [];
+  const text = `#${number} ${commit['pull-request-title'] ?? ''}`;
+  const url = commit['pull-request-url'];
+  return [
+    {
+      label: 'Pull request',
+      value:
+        url === null ? (
+          text
+        ) : (
+          <Anchor size="sm" href={url} target="_blank" rel="noreferrer">
+            {text}
+          </Anchor>
+        ),
+    },
+    ...(commit['sender-username'] === null ? [] : [{ label: 'Opened by', value: commit['sender-username'] }]),
+  ];
+};
+
+const listCommitFacts = (document: RunCommit): readonly LabeledFact[] => {
+  const { attributes: commit } = document;
   const sha = commit['commit-sha'];
   return [
     { label: 'Repository', value: commit.identifier },
@@ -22,7 +45,7 @@ const listCommitFacts = ({ attributes: commit }: RunCommit): readonly LabeledFac
       ),
     },
     { label: 'Message', value: <LongText text={commit['commit-message']} /> },
-    ...(commit['sender-username'] === null ? [] : [{ label: 'Pushed by', value: commit['sender-username'] }]),
+    ...listPullRequestFacts(document),
   ];
 };
 

@@ -17,21 +17,23 @@ const gitea = {
   url: null,
   toApiUrl: (url) => `${url}/api/v1`,
   tokenPage: '/user/settings/applications',
-  permissions: 'Read for “user” and for “repository”.',
+  permissions:
+    'Read for “user”, and read and write for “repository”. The account is an administrator of the repositories.',
 } satisfies HostRules;
 
 const github = {
   url: 'https://github.com',
   toApiUrl: () => 'https://api.github.com',
   tokenPage: '/settings/personal-access-tokens/new',
-  permissions: 'Read for “Contents” and “Metadata” of the repositories.',
+  permissions:
+    'Read for “Contents”, “Metadata” and “Pull requests” of the repositories, and read and write for “Webhooks” and “Commit statuses”.',
 } satisfies HostRules;
 
 const gitlab = {
   url: null,
   toApiUrl: (url) => `${url}/api/v4`,
   tokenPage: '/-/user_settings/personal_access_tokens',
-  permissions: 'The scope “read_api”.',
+  permissions: 'The scope “api”. The account has the role Maintainer in the projects.',
 } satisfies HostRules;
 
 /** The kinds of Git hosts that the server can connect, by their names in the API. */

@@ -35,7 +35,7 @@ const TriggerFields = ({ form }: { readonly form: RepositoryForm }) => (
     />
     <Checkbox
       label="Plan pull requests"
-      description="Stored for clients. Pull requests start no plans yet."
+      description="Pull requests to the branch get a plan that nobody can apply. Pull requests of forks get none."
       {...form.checkbox('speculative-enabled')}
     />
     <Checkbox
