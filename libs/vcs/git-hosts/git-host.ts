@@ -40,9 +40,9 @@ export type HostPullRequest = {
   readonly branch: string;
   /** The branch that it is to be merged into. */
   readonly baseBranch: string;
-  /** Whether the commits are in another repository, or the host does not say where they are. */
+  /** Whether the commits are in another repository, or the host does not name it. */
   readonly isFork: boolean;
-  /** The account that has opened it; null if the host does not say it. */
+  /** The account that has opened it; null if the host does not name it. */
   readonly author: string | null;
 };
 
@@ -53,16 +53,6 @@ export type HostStatus = {
   readonly description: string;
   /** Address of a page for people. */
   readonly url: string;
-};
-
-/** A comment on a pull request. */
-export type HostComment = {
-  /** The id of the comment to replace; null for a new one. */
-  readonly id: string | null;
-  /** A text in the comment by which a comment is found again whose id was lost. */
-  readonly marker: string;
-  /** Markdown. */
-  readonly text: string;
 };
 
 /** What a webhook has sent. It only says that something may have changed. */
@@ -127,20 +117,12 @@ export type GitHost = {
   /** Returns the paths of the files that a pull request changes; null if the host cannot list them, or not all of them. */
   listPullRequestFiles(identifier: string, number: number): Promise<readonly string[] | null>;
   setStatus(identifier: string, sha: string, status: HostStatus): Promise<void>;
-  /** Creates or replaces a comment on a pull request. Returns its id. */
-  writeComment(identifier: string, number: number, comment: HostComment): Promise<string>;
 };
 
 /** The methods for pull requests and webhooks. */
 export type PullRequestMethods = Pick<
   GitHost,
-  | 'listWebhooks'
-  | 'createWebhook'
-  | 'deleteWebhook'
-  | 'listPullRequests'
-  | 'listPullRequestFiles'
-  | 'setStatus'
-  | 'writeComment'
+  'listWebhooks' | 'createWebhook' | 'deleteWebhook' | 'listPullRequests' | 'listPullRequestFiles' | 'setStatus'
 >;
 
 export const MAX_FOLDERS = 5_000;

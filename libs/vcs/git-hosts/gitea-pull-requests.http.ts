@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GitHostError, MAX_PULL_REQUESTS, type HostComment, type HostPullRequest } from './git-host.js';
+import { GitHostError, MAX_PULL_REQUESTS, type HostPullRequest } from './git-host.js';
 import type { HostRequests } from './host-requests.http.js';
 import { hostText, parseTotal, refName, sha, shorten, webAddress } from './host-texts.js';
 
@@ -74,53 +74,4 @@ export const listPullRequestFiles = async (
     if (!(error instanceof GitHostError && ['not-found', 'unexpected'].includes(error.failure))) throw error;
   }
   return null;
-};
-
-const comment = z.object({ id: z.int(), body: z.string() });
-
-const MAX_COMMENT_PAGES = 20;
-
-/** The parameter with the size of a page. GitHub has the same comments otherwise. */
-type PageSizeName = 'limit' | 'per_page';
-
-/** Returns the id of the first comment with the marker. */
-const findComment = async (
-  requests: HostRequests,
-  path: string,
-  number: number,
-  marker: string,
-  sizeName: PageSizeName,
-): Promise<string | null> => {
-  const own = (await requests.read('/user', z.object({ login: hostText(255) }))).login;
-  const comments = z.array(comment.extend({ user: z.object({ login: hostText(255) }).nullish() }));
-  for (let page = 1; page <= MAX_COMMENT_PAGES; page += 1) {
-    const address = `${path}/issues/${number}/comments?page=${page}&${sizeName}=${PAGE_SIZE}`;
-    const { body, headers } = await requests.readWithHeaders(address, comments);
-    const match = body.find((row) => row.user?.login === own && row.body.includes(marker));
-    if (match) return String(match.id);
-    // The host returns all comments at once if it ignores the page.
-    if (body.length < PAGE_SIZE || body.length >= (parseTotal(headers) ?? Infinity)) break;
-  }
-  return null;
-};
-
-export const writeComment = async (
-  requests: HostRequests,
-  path: string,
-  number: number,
-  { id, marker, text: body }: HostComment,
-  sizeName: PageSizeName = 'limit',
-): Promise<string> => {
-  const replace = async (presentId: string): Promise<string> =>
-    String((await requests.write('PATCH', `${path}/issues/comments/${presentId}`, { body }, comment)).id);
-  const presentId = id ?? (await findComment(requests, path, number, marker, sizeName));
-  if (presentId !== null) {
-    try {
-      return await replace(presentId);
-    } catch (error) {
-      // Somebody has deleted the comment.
-      if (!(error instanceof GitHostError && error.failure === 'not-found')) throw error;
-    }
-  }
-  return String((await requests.write('POST', `${path}/issues/${number}/comments`, { body }, comment)).id);
 };

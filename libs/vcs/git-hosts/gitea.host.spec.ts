@@ -124,26 +124,13 @@ describe('a real Gitea', () => {
     expect((await host.listPullRequests(pulled)).map(({ number }) => number)).toEqual([2]);
   });
 
-  it('has one status for each context of a commit, and one comment that is replaced', async () => {
+  it('has one status for each context of a commit', async () => {
     const reported = await gitea.makeRepository('reported', { 'main.tf': 'terraform {}\n' });
     const sha = await gitea.commit(reported, 'topic', { 'topic.tf': '#\n' });
-    await gitea.call('POST', `/repos/${reported}/pulls`, { head: 'topic', base: 'main', title: 'Add a topic' });
     const status = { context: 'cadastre/acme/network', description: 'Planning', url: 'https://cadastre.example.com' };
     await host.setStatus(reported, sha, { ...status, state: 'pending' });
     await host.setStatus(reported, sha, { ...status, state: 'success' });
     const { statuses } = await gitea.call('GET', `/repos/${reported}/commits/${sha}/status`);
     expect(statuses).toMatchObject([{ context: status.context, status: 'success', target_url: status.url }]);
-    const marker = '<!-- cadastre -->';
-    const write = (id: string | null, text: string): Promise<string> =>
-      host.writeComment(reported, 1, { id, marker, text: `${marker}${text}` });
-    await gitea.call('POST', `/repos/${reported}/issues/1/comments`, { body: 'From somebody' });
-    const id = await write(null, 'one');
-    expect([await write(id, 'two'), await write(null, 'three')]).toEqual([id, id]);
-    const bodies = async (): Promise<unknown> =>
-      (await gitea.call('GET', `/repos/${reported}/issues/1/comments`)).map(({ body }: { body: string }) => body);
-    expect(await bodies()).toEqual(['From somebody', `${marker}three`]);
-    await gitea.call('DELETE', `/repos/${reported}/issues/comments/${id}`);
-    await write(id, 'four');
-    expect(await bodies()).toEqual(['From somebody', `${marker}four`]);
   });
 });

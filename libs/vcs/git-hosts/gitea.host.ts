@@ -7,7 +7,7 @@ import {
   type HostRepository,
   type PullRequestMethods,
 } from './git-host.js';
-import { listPullRequestFiles, listPullRequests, writeComment } from './gitea-pull-requests.http.js';
+import { listPullRequestFiles, listPullRequests } from './gitea-pull-requests.http.js';
 import { createWebhook, listWebhooks } from './gitea-webhooks.http.js';
 import { HostRequests, type HostFetches } from './host-requests.http.js';
 import { isBranchName, nullIfUnknown, requirePath, toRepositoryPath } from './host-answers.js';
@@ -97,7 +97,6 @@ const openPullRequests = (requests: HostRequests): PullRequestMethods => ({
     const path = `${require(identifier)}/statuses/${encodeURIComponent(id)}`;
     await requests.write('POST', path, { ...status, target_url }, z.unknown());
   },
-  writeComment: (identifier, number, comment) => writeComment(requests, require(identifier), number, comment),
 });
 
 /** Returns null for names that no branch can have and that would be another path. */

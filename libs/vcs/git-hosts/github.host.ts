@@ -8,7 +8,6 @@ import {
   type HostRepository,
   type PullRequestMethods,
 } from './git-host.js';
-import { writeComment } from './gitea-pull-requests.http.js';
 import {
   createGithubWebhook,
   listGithubPullRequestFiles,
@@ -133,8 +132,6 @@ const openPullRequests = (requests: HostRequests): PullRequestMethods => ({
     const body = { ...status, description: description.slice(0, MAX_STATUS_CHARACTERS), target_url };
     await requests.write('POST', path, body, z.unknown());
   },
-  writeComment: (identifier, number, comment) =>
-    writeComment(requests, require(identifier), number, comment, 'per_page'),
 });
 
 const readRepositories = (requests: HostRequests, number: number, size: number) =>

@@ -1,12 +1,5 @@
 import { z } from 'zod';
-import {
-  GitHostError,
-  MAX_PULL_REQUESTS,
-  type HostComment,
-  type HostPullRequest,
-  type HostStatus,
-  type HostWebhook,
-} from './git-host.js';
+import { MAX_PULL_REQUESTS, type HostPullRequest, type HostStatus, type HostWebhook } from './git-host.js';
 import { nullIfUnknown } from './host-answers.js';
 import type { HostRequests } from './host-requests.http.js';
 import { hostText, path as filePath, refName, sha, shorten, webAddress } from './host-texts.js';
@@ -133,39 +126,4 @@ export const setCommitStatus = async (
   if (present[0]?.status === STATES[state]) return;
   const body = { state: STATES[state], name: context, description, target_url: url };
   await requests.write('POST', `${path}/statuses/${commit}`, body, z.unknown());
-};
-
-const note = z.object({ id: z.int(), body: z.string() });
-
-/** Returns the id of the first comment of the account with the marker. */
-const findNote = async (requests: HostRequests, notes: string, marker: string): Promise<string | null> => {
-  const account = z.object({ username: hostText(255) });
-  const own = (await requests.read('/user', account)).username;
-  const listed = z.array(note.extend({ author: account.nullish() }));
-  for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const rows = await requests.readLarge(`${notes}?sort=asc&per_page=${PAGE_SIZE}&page=${page}`, listed);
-    const match = rows.find((row) => row.author?.username === own && row.body.includes(marker));
-    if (match) return String(match.id);
-    if (rows.length < PAGE_SIZE) break;
-  }
-  return null;
-};
-
-export const writeNote = async (
-  requests: HostRequests,
-  path: string,
-  number: number,
-  { id, marker, text: body }: HostComment,
-): Promise<string> => {
-  const notes = `${path}/merge_requests/${number}/notes`;
-  const presentId = id ?? (await findNote(requests, notes, marker));
-  if (presentId !== null) {
-    try {
-      return String((await requests.write('PUT', `${notes}/${encodeURIComponent(presentId)}`, { body }, note)).id);
-    } catch (error) {
-      // Somebody has deleted the comment.
-      if (!(error instanceof GitHostError && error.failure === 'not-found')) throw error;
-    }
-  }
-  return String((await requests.write('POST', notes, { body }, note)).id);
 };

@@ -193,24 +193,4 @@ describe('a GitLab', () => {
       { state: 'failed', name: 'cadastre/network', description: 'Failed', target_url: 'https://c.test' },
     ]);
   });
-
-  it('replaces its comment, and writes a new one if somebody has deleted it', async () => {
-    const notes = `${PROJECT}/merge_requests/1/notes`;
-    const text = '<!-- cadastre --> Plan: 1 to add';
-    const { host, requests } = openHost({
-      'GET /user': { body: { username: 'bot' } },
-      [`GET ${notes}`]: {
-        body: [
-          { id: 4, body: text, author: { username: 'somebody' } },
-          { id: 5, body: text, author: { username: 'bot' } },
-        ],
-      },
-      [`PUT ${notes}/5`]: { body: { id: 5, body: text } },
-      [`POST ${notes}`]: { body: { id: 6, body: text } },
-    });
-    const comment = { id: null, marker: '<!-- cadastre -->', text };
-    expect(await host.writeComment(IDENTIFIER, 1, comment)).toBe('5');
-    expect(await host.writeComment(IDENTIFIER, 1, { ...comment, id: '9' })).toBe('6');
-    expect(requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'PUT', 'PUT', 'POST']);
-  });
 });

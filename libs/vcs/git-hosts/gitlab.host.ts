@@ -13,7 +13,6 @@ import {
   listMergeRequests,
   listProjectHooks,
   setCommitStatus,
-  writeNote,
 } from './gitlab-merge-requests.http.js';
 import { isBranchName, nullIfUnknown, requirePath } from './host-answers.js';
 import { HostRequests, type HostFetches } from './host-requests.http.js';
@@ -111,7 +110,6 @@ const openPullRequests = (requests: HostRequests): PullRequestMethods => ({
   listPullRequests: (identifier) => listMergeRequests(requests, require(identifier)),
   listPullRequestFiles: (identifier, number) => listMergeRequestFiles(requests, require(identifier), number),
   setStatus: (identifier, id, status) => setCommitStatus(requests, require(identifier), id, status),
-  writeComment: (identifier, number, comment) => writeNote(requests, require(identifier), number, comment),
 });
 
 const findHead = async (requests: HostRequests, path: string, name: string): Promise<string | null> => {
