@@ -63,7 +63,7 @@ DB_TYPE = sqlite3
 INSTALL_LOCK = true
 PASSWORD_HASH_ALGO = pbkdf2$1$1
 [webhook]
-ALLOWED_HOST_LIST = loopback
+ALLOWED_HOST_LIST = loopback, 0.0.0.0/32
 [log]
 LEVEL = Warn
 [cron]

@@ -138,7 +138,7 @@ export const decidePullRequest = (target: PullRequestTarget, commit: ProposedCom
   if (!target.speculativeEnabled) return skip('Pull requests start no plans in this workspace');
   const branch = target.branch || commit.defaultBranch;
   if (commit.baseBranch !== branch) return skip(`The workspace follows the branch ${branch}`);
-  // Everybody can write what a fork runs, and a plan knows the secrets of its workspace.
+  // Everybody can write what a fork runs, and a plan can read the secrets of its workspace.
   if (commit.isFork) return skip('Pull requests from other repositories start no plans');
   if (!concernsFiles(target, commit.files)) return skip(NO_FILE);
   if (target.usesCommit) return skip(DUPLICATE);

@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { sql, type Clock, type Ids } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import { buildSecretDeletion, type Vault } from '#storage/vault';
-import { GitHostError, type GitHost } from '#vcs/git-hosts';
+import { GitHostError, MISSING_RIGHTS, type GitHost, type GitHostFailure } from '#vcs/git-hosts';
 import { storeVcsEvents } from './vcs-events.queries.js';
 import {
   deleteWebhook,
   findWebhookOfRepository,
   insertWebhook,
   listUnusedWebhooks,
+  postponeRemoval,
   storeWebhookCheck,
   type UnusedWebhook,
 } from './webhooks.queries.js';
@@ -18,6 +19,8 @@ const CHECK_EVERY_MS = 60 * 60_000;
 const SECRET_BYTES = 32;
 /** Webhooks that one round removes at most. */
 const REMOVED_AT_ONCE = 100;
+/** Failures after which the removal of a webhook is repeated. */
+const TEMPORARY_FAILURES: readonly GitHostFailure[] = ['unavailable', 'rate-limited'];
 
 type WatchedRepository = {
   readonly organization: string;
@@ -59,14 +62,18 @@ export class RepositoryWebhooks {
 
   /** Removes the webhooks of repositories that no workspace follows any more. `open` returns null for deleted connections. */
   async removeUnused(open: (webhook: UnusedWebhook) => Promise<GitHost | null>): Promise<void> {
-    const { database } = this.dependencies;
-    for (const webhook of await listUnusedWebhooks(database, REMOVED_AT_ONCE)) {
+    const { database, clock } = this.dependencies;
+    for (const webhook of await listUnusedWebhooks(database, clock.now().toISOString(), REMOVED_AT_ONCE)) {
       try {
         const host = webhook.hostId === null ? null : await open(webhook);
         await host?.deleteWebhook(webhook.identifier, webhook.hostId ?? '');
       } catch (error) {
-        // The address is unknown from now on, so that a webhook that stays at the host does no harm.
         if (!(error instanceof GitHostError)) throw error;
+        if (TEMPORARY_FAILURES.includes(error.failure)) {
+          await postponeRemoval(database, webhook.id, new Date(clock.now().getTime() + CHECK_EVERY_MS).toISOString());
+          continue;
+        }
+        // The address is unknown from now on, so that a webhook that stays at the host does no harm.
       }
       await database.transaction([deleteWebhook(webhook.id), buildSecretDeletion(sql`${webhook.id}`)]);
     }
@@ -110,8 +117,9 @@ export class RepositoryWebhooks {
       workspace: null,
       level: 'error',
       message: `The webhook of ${identifier} could not be created: ${error.message}`,
-      suggestedAction:
-        'Give the account of the connection the right to manage webhooks of the repository. Until then, the server reads the repository once a minute.',
+      suggestedAction: MISSING_RIGHTS.includes(error.failure)
+        ? 'Give the account of the connection the right to manage webhooks of the repository. Until then, the server reads the repository once a minute.'
+        : null,
       subject: now.slice(0, 10),
     } as const;
     await database.rows(storeVcsEvents([event], now));

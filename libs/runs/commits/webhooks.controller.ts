@@ -7,7 +7,7 @@ import { Vault } from '#storage/vault';
 import { DELIVERIES, isConnectedProvider, type ServiceProvider } from '#vcs/git-hosts';
 import { findWebhookForDelivery, storeDelivery } from './webhooks.queries.js';
 
-/** Hosts list at most a few commits in a delivery. A larger delivery is refused, and the next poll reads the repository. */
+/** GitHub lists up to 2,048 commits in a delivery. A larger delivery is refused, and the next poll reads the repository. */
 const MAX_DELIVERY_BYTES = 4 * 1_048_576;
 
 const readDelivery = async (content: Readable): Promise<Buffer> => {

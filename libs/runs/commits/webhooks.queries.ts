@@ -53,14 +53,24 @@ export type UnusedWebhook = {
   readonly apiUrl: string | null;
 };
 
-export const listUnusedWebhooks = (database: Database, most: number): Promise<readonly UnusedWebhook[]> =>
+export const listUnusedWebhooks = (
+  database: Database,
+  now: Timestamp,
+  most: number,
+): Promise<readonly UnusedWebhook[]> =>
   database.rows<UnusedWebhook>(sql`
     select h.id, h.identifier, h.host_id as "hostId", h.token, oc.service_provider as "serviceProvider", oc.api_url as "apiUrl"
       from commits.webhooks h left join oauth_clients oc on oc.token = h.token
-     where oc.id is null or not exists (
+     where (oc.id is null or not exists (
              select 1 from workspaces w
-              where w.organization = oc.organization and w.vcs_token = h.token and w.vcs_repository = h.identifier)
-     order by h.id limit ${most}`);
+              where w.organization = oc.organization and w.vcs_token = h.token and w.vcs_repository = h.identifier))
+       and (h.remove_after is null or h.remove_after <= ${now})
+     order by h.remove_after nulls first, h.id limit ${most}`);
+
+/** Stores when the server tries again to remove a webhook. */
+export const postponeRemoval = async (database: Database, id: string, until: Timestamp): Promise<void> => {
+  await database.rows(sql`update commits.webhooks set remove_after = ${until} where id = ${id}`);
+};
 
 export const deleteWebhook = (id: string): Sql => sql`delete from commits.webhooks where id = ${id}`;
 
@@ -76,7 +86,10 @@ export const findWebhookForDelivery = (database: Database, id: string): Promise<
     select oc.service_provider as "serviceProvider", ${selectEncryptedSecret(sql.raw('h.id'))} as secret
       from commits.webhooks h join oauth_clients oc on oc.token = h.token where h.id = ${id}`);
 
-/** Stores a delivery. A delivery that is stored already stays as it is. */
+/** A delivery that arrives while its repository is read must make the server read it once more. */
+const MOST_PENDING = 2;
+
+/** Stores a delivery, unless it is stored already or the server reads its repository anyway. */
 export const storeDelivery = async (
   database: Database,
   { webhook, delivery, event }: { readonly webhook: string; readonly delivery: string; readonly event: string },
@@ -84,7 +97,11 @@ export const storeDelivery = async (
 ): Promise<void> => {
   await database.rows(sql`
     insert into commits.webhook_deliveries (webhook, delivery, event, received_at)
-    values (${webhook}, ${delivery}, ${event}, ${now}) on conflict (webhook, delivery) do nothing`);
+    select ${webhook}, ${delivery}, ${event}, ${now}
+     where (select count(*) from (
+              select 1 from commits.webhook_deliveries d
+               where d.webhook = ${webhook} and d.handled_at is null limit ${MOST_PENDING}) pending) < ${MOST_PENDING}
+    on conflict (webhook, delivery) do nothing`);
 };
 
 /** A delivery after which its repository was not read yet. */

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
 import type { ScheduledJob } from '#platform/postgres';
 import { Vault } from '#storage/vault';
+import { GitHostError } from '#vcs/git-hosts';
 import { createCommitsJobs } from './index.js';
+import { RepositoryWebhooks } from './repository-webhooks.service.js';
 import { FixedClock } from '../../../test/support/clocks.js';
 import { INSTALL_GITEA_TIMEOUT_MS, startGitea, type Gitea } from '../../../test/support/gitea.js';
 import { makeOauthClient, REACHES_GIT_HOSTS } from '../../../test/support/git-host.js';
@@ -33,10 +35,13 @@ afterAll(async () => {
   await gitea.remove();
 });
 
+/** Returns another address of the server: with an address of the loopback, it creates no webhooks. */
+const toPublicUrl = (): string => server.url.replace('127.0.0.1', '0.0.0.0');
+
 /** Returns the job that reads all repositories, and the job that handles deliveries. */
 const createJobs = (): readonly [ScheduledJob, ScheduledJob] => {
   const { runtime, store } = server;
-  const options = { ...runtime, ...runtime.settings, store, clock, publicUrl: server.url };
+  const options = { ...runtime, ...runtime.settings, store, clock, publicUrl: toPublicUrl() };
   return createCommitsJobs(options) as readonly [ScheduledJob, ScheduledJob];
 };
 
@@ -109,7 +114,7 @@ describe('the webhook of a repository', () => {
     await poll();
     const webhook = await requireWebhook(repository);
     const hooks = await listHooks(repository);
-    const url = `${server.url}/api/v2/webhooks/vcs/${webhook.id}`;
+    const url = `${toPublicUrl()}/api/v2/webhooks/vcs/${webhook.id}`;
     expect(hooks.map(({ id, config }) => [String(id), config.url])).toEqual([[webhook.hostId, url]]);
     const before = await countDeliveries();
     await gitea.commit(repository, 'main', { 'next.tf': '#\n' }, 'Next');
@@ -147,6 +152,15 @@ describe('the webhook of a repository', () => {
     const { id } = await requireWebhook(repository);
     const unbound = { data: { type: 'workspaces', attributes: { 'vcs-repo': null } } };
     expectStatus(await server.patch(`/api/v2/workspaces/${workspace}`, unbound), 200);
+    const { database, runtime } = server;
+    const vault = new Vault(database, runtime.encryptionKeys);
+    const webhooks = new RepositoryWebhooks({ database, vault, ids: runtime.ids, clock, publicUrl: null });
+    await webhooks.removeUnused(async () => {
+      throw new GitHostError('unavailable', 'The host is down');
+    });
+    await poll();
+    expect(await listHooks(repository)).toHaveLength(1);
+    clock.pass({ minutes: 61 });
     await poll();
     expect([await findWebhook(repository), await listHooks(repository)]).toEqual([undefined, []]);
     expect(await new Vault(server.database, server.runtime.encryptionKeys).open(id)).toBeUndefined();
@@ -169,6 +183,19 @@ describe('the webhook of a repository', () => {
       204, 204,
     ]);
     expect(await countDeliveries()).toBe(before + 1);
+  });
+
+  it('stores at most two deliveries until the server has read the repository', async () => {
+    const repository = await makeRepository();
+    await bind(repository, 'flooded');
+    await poll();
+    const { id } = await requireWebhook(repository);
+    const before = await countDeliveries();
+    for (let sent = 0; sent < 3; sent += 1) expect(await deliver(id, repository)).toBe(204);
+    expect(await countDeliveries()).toBe(before + 2);
+    await handleDeliveries();
+    await deliver(id, repository);
+    expect(await countDeliveries()).toBe(before + 3);
   });
 
   it('is not needed: polls find what it did not send', async () => {

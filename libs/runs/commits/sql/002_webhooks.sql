@@ -9,6 +9,8 @@ create table commits.webhooks (
   -- id at the Git host; null if the host has no webhook yet
   host_id text,
   checked_at timestamptz,
+  -- When the server tries again to remove the webhook, after its host did not answer
+  remove_after timestamptz,
   unique (token, identifier)
 );
 

@@ -68,6 +68,7 @@ export const DeleteConnectionDialog = ({ organization, connection, onClose }: Di
           You cannot undo this, because nobody can read the token. The token stays valid on the Git host until you
           delete it there.
         </Text>
+        <Text size="sm">Delete the webhooks of the repositories on the Git host too. The server ignores them.</Text>
       </Stack>
     </ConfirmDialog>
   );
