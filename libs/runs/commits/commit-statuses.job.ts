@@ -8,7 +8,6 @@ import {
   storeReportedRuns,
   type UnreportedRun,
 } from './commit-statuses.queries.js';
-import { Pauses } from './pauses.service.js';
 import {
   forEachConnection,
   isOfConnection,
@@ -22,7 +21,6 @@ import {
 import { storeVcsEvents } from './vcs-events.queries.js';
 
 const EVERY_MS = 5_000;
-const FIRST_PAUSE_MS = 30_000;
 const REPORTED_AT_ONCE = 500;
 /** Statuses of older commits interest nobody any more. */
 const REPORTED_DAYS = 7;
@@ -50,8 +48,7 @@ const toReportedStatus = (publicUrl: string, runs: Group<UnreportedRun>): Report
 export const createCommitStatusesJob = (
   dependencies: CommitsJobDependencies & { readonly publicUrl: string },
 ): ScheduledJob => {
-  const { database, clock, logger } = dependencies;
-  const pauses = new Pauses(clock, logger, FIRST_PAUSE_MS);
+  const { database, clock, pauses } = dependencies;
   return {
     name: 'commit_statuses',
     everyMs: EVERY_MS,
@@ -63,7 +60,10 @@ export const createCommitStatusesJob = (
       );
       await forEachConnection(dependencies, round, groups, async (group) => {
         const [first] = group;
-        const commit = { subject: 'reporting the status of a commit', key: `${toRepositoryKey(first)} ${first.sha}` };
+        const commit = {
+          subject: 'reporting the status of a commit',
+          key: `status ${toRepositoryKey(first)} ${first.sha}`,
+        };
         if (pauses.covers(first.token)) return;
         try {
           await pauses.attempt(commit, () => reportCommit(dependencies, group, since));

@@ -37,8 +37,8 @@ const FROM = sql`
   left join commits.reported_runs s on s.run = r.id`;
 
 /**
- * Returns runs of commits since `since` whose status has changed, in turns of the connections. `paused`: tokens, and tokens with
- * identifier and SHA of a commit, that are left out.
+ * Returns runs of commits since `since` whose status has changed, in turns of the connections. `paused`: tokens, and `status`
+ * with token, identifier and SHA of a commit, that are left out.
  */
 export const listUnreportedRuns = (
   database: Database,
@@ -50,7 +50,7 @@ export const listUnreportedRuns = (
     select * from (
       select ${COLUMNS}, row_number() over (partition by oc.token order by c.created_at, c.id, r.id) as turn ${FROM}
        where c.ingress is not null and c.created_at >= ${since} and s.status is distinct from r.status
-         and not (array[oc.token, concat_ws(' ', oc.token, c.ingress ->> 'identifier', c.ingress ->> 'commitSha')]
+         and not (array[oc.token, concat_ws(' ', 'status', oc.token, c.ingress ->> 'identifier', c.ingress ->> 'commitSha')]
                   && ${paused}::text[])) runs
      order by turn, token, id limit ${most}`);
 

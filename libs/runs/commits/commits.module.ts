@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import type { Clock, Ids, Logger } from '#platform/kernel';
+import { isLoopback, type Clock, type Ids, type Logger } from '#platform/kernel';
 import type { EncryptionKeys } from '#platform/encryption';
 import type { ScheduledJob } from '#platform/postgres';
 import type { BlobStore } from '#storage/blob-store';
@@ -8,6 +8,7 @@ import { Vault } from '#storage/vault';
 import { createCommitVersions } from '#runs/runs';
 import { GitHosts } from '#vcs/git-hosts';
 import { createCommitStatusesJob } from './commit-statuses.job.js';
+import { Pauses } from './pauses.service.js';
 import { createRepositoryCommitsJob } from './repository-commits.job.js';
 import { RepositoryWebhooks } from './repository-webhooks.service.js';
 import { VcsEventsController } from './vcs-events.controller.js';
@@ -54,13 +55,15 @@ type CommitsOptions = {
   readonly toolReleases: readonly string[];
 };
 
+const FIRST_PAUSE_MS = 60_000;
+
 /** Returns the jobs that start runs for commits. */
 export const createCommitsJobs = (options: CommitsOptions): readonly ScheduledJob[] => {
   const { store, encryptionKeys, clock, ids, logger, outboundPrivateHosts } = options;
   const { database } = store;
   const vault = new Vault(database, encryptionKeys);
   // No Git host reaches a server on the machine of a person.
-  const publicUrl = new URL(options.publicUrl).hostname === 'localhost' ? null : options.publicUrl;
+  const publicUrl = isLoopback(new URL(options.publicUrl).hostname) ? null : options.publicUrl;
   const dependencies = {
     database,
     vault,
@@ -69,6 +72,7 @@ export const createCommitsJobs = (options: CommitsOptions): readonly ScheduledJo
     webhooks: new RepositoryWebhooks({ database, vault, ids, clock, publicUrl }),
     clock,
     logger,
+    pauses: new Pauses(clock, logger, FIRST_PAUSE_MS),
   };
   return [
     createRepositoryCommitsJob(dependencies),

@@ -53,6 +53,7 @@ const fetchOnce = async (
     webhooks: { ensure: async () => undefined, removeUnused: async () => undefined },
     clock,
     logger: quiet,
+    pauses: new Pauses(clock, quiet, 60_000),
   });
   await runJobOnce(job);
   await runJobOnce(job);

@@ -3,6 +3,7 @@ import { sql } from '#platform/kernel';
 import { GitHosts, type GitHost } from '#vcs/git-hosts';
 import { Vault } from '#storage/vault';
 import { createCommitVersions } from '../runs/index.js';
+import { Pauses } from './pauses.service.js';
 import { createRepositoryCommitsJob } from './repository-commits.job.js';
 import { INSTALL_GITEA_TIMEOUT_MS, startGitea, type Gitea } from '../../../test/support/gitea.js';
 import { makeOauthClient, REACHES_GIT_HOSTS } from '../../../test/support/git-host.js';
@@ -65,6 +66,7 @@ it('decides a push for 1,000 workspaces of a repository with one comparison', as
     webhooks: { ensure: async () => undefined, removeUnused: async () => undefined },
     clock: runtime.clock,
     logger: runtime.logger,
+    pauses: new Pauses(runtime.clock, runtime.logger, 60_000),
   });
   // Rounds end after their time, and the next one continues.
   const countFollowed = async (): Promise<number> => {

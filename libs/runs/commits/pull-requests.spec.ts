@@ -151,6 +151,19 @@ describe('a pull request', () => {
     expect(messages).toContainEqual(expect.stringMatching(/^Workspace forked does not run .*from other repositories/));
   });
 
+  it('cannot be read if the account lacks the right, which a VCS event says once a day', async () => {
+    const { identifier } = await follow('unreadable');
+    await gitea.call('PATCH', `/repos/${identifier}`, { has_pull_requests: false });
+    await poll();
+    await poll();
+    const path = '/api/v2/organizations/acme/vcs-events?filter[levels]=error';
+    const messages = expectStatus(await server.get(path), 200).body.data.map(
+      ({ attributes }: Listed) => attributes['message'],
+    );
+    const about = `The pull requests of ${identifier} cannot be read: `;
+    expect(messages.filter((message: string) => message.startsWith(about))).toHaveLength(1);
+  });
+
   it('gets no plan if the workspace wants none, if it is for another branch, or if it was open before', async () => {
     const off = await follow('without', { 'speculative-enabled': false });
     await propose(off.identifier, 'topic');

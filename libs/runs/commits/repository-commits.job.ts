@@ -13,11 +13,11 @@ import {
   type BoundPosition,
   type BoundWorkspace,
 } from './followed-repositories.queries.js';
-import { Pauses, type PausableWork } from './pauses.service.js';
+import type { Pauses, PausableWork } from './pauses.service.js';
 import { decideForWorkspace } from './pushed-commits.service.js';
 import { RepositoryReader } from './repository-reader.service.js';
 import type { RepositoryWebhooks } from './repository-webhooks.service.js';
-import { deleteOldVcsEvents } from './vcs-events.queries.js';
+import { deleteOldVcsEvents, storeVcsEvents } from './vcs-events.queries.js';
 import type { UnusedWebhook } from './webhooks.queries.js';
 
 const EVERY_MS = 60_000;
@@ -40,6 +40,8 @@ export type CommitsJobDependencies = {
   readonly webhooks: Pick<RepositoryWebhooks, keyof RepositoryWebhooks>;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** What one job has paused, the others do not attempt. */
+  readonly pauses: Pauses;
 };
 
 type HostOfToken = Pick<BoundWorkspace, 'token' | 'serviceProvider' | 'apiUrl'>;
@@ -67,7 +69,7 @@ export const toHost = (token: string): PausableWork => ({ subject: 'reading a Gi
  * commit.
  */
 export const createRepositoryCommitsJob = (dependencies: CommitsJobDependencies): ScheduledJob => {
-  const pauses = new Pauses(dependencies.clock, dependencies.logger, EVERY_MS);
+  const { pauses } = dependencies;
   let left: ReadonlySet<string> = new Set();
   return {
     name: 'repository_commits',
@@ -77,7 +79,7 @@ export const createRepositoryCommitsJob = (dependencies: CommitsJobDependencies)
       await fetchCommits(dependencies, pauses, round);
       await updateUnfollowed(dependencies.database);
       await dependencies.webhooks.removeUnused((webhook) => openHostOfWebhook(dependencies, webhook));
-      await deleteOldVcsEvents(dependencies.database, toRetentionStart(dependencies.clock));
+      await deleteOldVcsEvents(dependencies.database, toRetentionStart(dependencies.clock), dependencies.clock.now());
       pauses.removeOld();
     },
   };
@@ -170,10 +172,30 @@ export const readRepository = async (
         );
       }
       pauses.recordSuccess(first.token);
+      if (reader.refusal) await reportRefusal(dependencies, first, reader.refusal);
     });
   } catch (error) {
     pauses.recordFailure(isOfConnection(error) ? toHost(first.token) : repository, error);
   }
+};
+
+/** Reports once a day that the account may not read the pull requests of a repository. */
+const reportRefusal = async (
+  { database, clock }: CommitsJobDependencies,
+  { organization, client, identifier }: BoundWorkspace & BoundPosition,
+  error: GitHostError,
+): Promise<void> => {
+  const now = clock.now().toISOString();
+  const event = {
+    organization,
+    client,
+    workspace: null,
+    level: 'error',
+    message: `The pull requests of ${identifier} cannot be read: ${error.message}`,
+    suggestedAction: 'Give the account of the connection the right to read pull requests of the repository.',
+    subject: now.slice(0, 10),
+  } as const;
+  await database.rows(storeVcsEvents([event], now));
 };
 
 export const fetchCommits = async (

@@ -1,4 +1,4 @@
-import { GitHostError, type GitHost, type HostCommit, type HostPullRequest } from '#vcs/git-hosts';
+import { GitHostError, MISSING_RIGHTS, type GitHost, type HostCommit, type HostPullRequest } from '#vcs/git-hosts';
 
 /** A branch or a tag, and the commit that it names. */
 export type RefHead = { readonly type: 'branch' | 'tag'; readonly name: string; readonly sha: string };
@@ -8,6 +8,8 @@ export type RefHead = { readonly type: 'branch' | 'tag'; readonly name: string; 
  * many workspaces costs as many requests as one workspace.
  */
 export class RepositoryReader {
+  /** Why the account may not read the pull requests; null if it may, or has not tried. */
+  refusal: GitHostError | null = null;
   private readonly answers = new Map<string, Promise<unknown>>();
 
   constructor(
@@ -48,7 +50,10 @@ export class RepositoryReader {
       try {
         return await this.host.listPullRequests(this.identifier);
       } catch (error) {
-        if (error instanceof GitHostError && ['not-found', 'forbidden'].includes(error.failure)) return null;
+        if (error instanceof GitHostError && MISSING_RIGHTS.includes(error.failure)) {
+          this.refusal = error;
+          return null;
+        }
         throw error;
       }
     });

@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify';
 import { ConfigureRoute, CurrentActor, type Actor } from '#api/access';
 import {
   getListParameter,
-  getParameter,
   parsePage,
+  parseTimeParameter,
   renderPage,
   toOne,
   type Document,
@@ -30,15 +30,6 @@ const renderVcsEvent = (row: VcsEventRow): Resource => ({
     workspace: toOne('workspaces', row.workspace),
   },
 });
-
-const parseTime = (query: QueryParameters, name: string): Date | null => {
-  const text = getParameter(query, name);
-  if (!text) return null;
-  const time = new Date(text);
-  if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(time.getTime()))
-    throw badRequest(`${name}: must be a time such as 2026-01-31T12:00:00Z, got "${text}"`, name);
-  return time;
-};
 
 const parseLevels = (query: QueryParameters): readonly string[] | null => {
   const levels = getListParameter(query, 'filter[levels]');
@@ -66,8 +57,8 @@ export class VcsEventsController {
   ): Promise<Document> {
     const clients = getListParameter(query, 'filter[oauth_client_external_ids]');
     const filter = {
-      from: parseTime(query, 'filter[from]'),
-      to: parseTime(query, 'filter[to]'),
+      from: parseTimeParameter(query, 'filter[from]'),
+      to: parseTimeParameter(query, 'filter[to]'),
       clients: clients.length === 0 ? null : clients,
       levels: parseLevels(query),
     };

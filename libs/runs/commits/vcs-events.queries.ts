@@ -80,8 +80,8 @@ export type VcsEventRow = {
 };
 
 type VcsEventFilter = {
-  readonly from: Date | null;
-  readonly to: Date | null;
+  readonly from: Timestamp | null;
+  readonly to: Timestamp | null;
   /** Ids of OAuth clients. */
   readonly clients: readonly string[] | null;
   readonly levels: readonly string[] | null;
@@ -104,19 +104,32 @@ export const listVcsEvents = (
   page: PageRequest,
 ): Promise<ListPage<VcsEventRow>> => {
   const where = sql`e.organization = owner.id
-    ${from ? sql`and e.created_at >= ${from.toISOString()}` : sql.empty}
-    ${to ? sql`and e.created_at <= ${to.toISOString()}` : sql.empty}
+    ${from ? sql`and e.created_at >= ${from}` : sql.empty}
+    ${to ? sql`and e.created_at <= ${to}` : sql.empty}
     ${clients ? sql`and e.oauth_client = any (${clients}::text[])` : sql.empty}
     ${levels ? sql`and e.level = any (${levels}::text[])` : sql.empty}`;
   return listInOrganization<VcsEventRow>(database, actor, { ...LIST, where, organization }, page);
 };
 
-/** Deletes old events and deliveries, and those of organizations that do not exist any more. */
-export const deleteOldVcsEvents = async (database: Database, before: Timestamp): Promise<void> => {
+/** Events that are kept of an organization: whoever controls its Git host can cause any number. */
+const MOST_EVENTS = 10_000;
+const DELIVERIES_HOURS = 1;
+
+/** Deletes old events and deliveries, those of organizations that do not exist any more, and those beyond `MOST_EVENTS`. */
+export const deleteOldVcsEvents = async (database: Database, before: Timestamp, now: Date): Promise<void> => {
+  await database.rows(sql`delete from commits.vcs_events e where e.created_at < ${before}`);
+  await database.rows(sql`
+    delete from commits.vcs_events e where not exists (select 1 from organizations o where o.id = e.organization)`);
   await database.rows(sql`
     delete from commits.vcs_events e
-     where e.created_at < ${before} or not exists (select 1 from organizations o where o.id = e.organization)`);
+     using organizations o, lateral (
+             select n.created_at from commits.vcs_events n where n.organization = o.id
+              order by n.created_at desc, n.id offset ${MOST_EVENTS} limit 1) first_dropped
+     where e.organization = o.id and e.created_at <= first_dropped.created_at`);
+  // Hosts repeat a delivery within minutes.
+  const handledBefore = new Date(now.getTime() - DELIVERIES_HOURS * 60 * 60_000).toISOString();
+  await database.rows(sql`delete from commits.webhook_deliveries d where d.received_at < ${handledBefore}`);
   await database.rows(sql`
     delete from commits.webhook_deliveries d
-     where d.received_at < ${before} or not exists (select 1 from commits.webhooks h where h.id = d.webhook)`);
+     where not exists (select 1 from commits.webhooks h where h.id = d.webhook)`);
 };

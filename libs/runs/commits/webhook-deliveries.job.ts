@@ -1,6 +1,6 @@
 import type { JobRun, ScheduledJob } from '#platform/postgres';
 import { listBoundWorkspaces, type BoundPosition, type BoundWorkspace } from './followed-repositories.queries.js';
-import { Pauses } from './pauses.service.js';
+import type { Pauses } from './pauses.service.js';
 import {
   fetchCommits,
   forEachConnection,
@@ -14,7 +14,6 @@ import { storeVcsEvents } from './vcs-events.queries.js';
 import { endDeliveries, listPendingDeliveries, type PendingDelivery } from './webhooks.queries.js';
 
 const EVERY_MS = 1_000;
-const FIRST_PAUSE_MS = 60_000;
 const HANDLED_AT_ONCE = 1_000;
 
 /**
@@ -22,7 +21,7 @@ const HANDLED_AT_ONCE = 1_000;
  * repositories, and repairs what a lost delivery has missed.
  */
 export const createWebhookDeliveriesJob = (dependencies: CommitsJobDependencies): ScheduledJob => {
-  const pauses = new Pauses(dependencies.clock, dependencies.logger, FIRST_PAUSE_MS);
+  const { pauses } = dependencies;
   return {
     name: 'webhook_deliveries',
     everyMs: EVERY_MS,
