@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { ConfigureRoute, CurrentActor, type Actor } from '#api/access';
 import {
   getListParameter,
+  parseInclude,
   parsePage,
   parseTimeParameter,
   renderPage,
@@ -13,6 +14,7 @@ import {
 } from '#api/json-api';
 import { badRequest } from '#platform/kernel';
 import { Database } from '#platform/postgres';
+import { listOauthClientsByIds, renderOauthClient } from '#vcs/connections';
 import { listVcsEvents, VCS_EVENT_LEVELS, type VcsEventRow } from './vcs-events.queries.js';
 
 const renderVcsEvent = (row: VcsEventRow): Resource => ({
@@ -40,6 +42,8 @@ const parseLevels = (query: QueryParameters): readonly string[] | null => {
   return levels;
 };
 
+export const INCLUDES = ['oauth_client'] as const;
+
 /** What became of commits and deliveries of Git hosts. */
 @Controller('api/v2')
 export class VcsEventsController {
@@ -62,8 +66,11 @@ export class VcsEventsController {
       clients: clients.length === 0 ? null : clients,
       levels: parseLevels(query),
     };
+    const includes = parseInclude(query, INCLUDES);
     const page = parsePage(query);
     const { rows, total } = await listVcsEvents(this.database, actor, organization, filter, page);
-    return renderPage(rows.map(renderVcsEvent), page, total, request.publicUrl);
+    const ids = [...new Set(rows.map(({ client }) => client))];
+    const included = includes?.has('oauth_client') ? await listOauthClientsByIds(this.database, ids) : undefined;
+    return renderPage(rows.map(renderVcsEvent), page, total, request.publicUrl, included?.map(renderOauthClient));
   }
 }

@@ -7,7 +7,7 @@ import {
   related,
   timestamp,
 } from '#api/json-api/description';
-import { VcsEventsController } from './vcs-events.controller.js';
+import { INCLUDES, VcsEventsController } from './vcs-events.controller.js';
 import { VCS_EVENT_LEVELS } from './vcs-events.queries.js';
 
 export const vcsEventSchema = defineResource({
@@ -34,6 +34,7 @@ export const vcsEventsOperations = describeController(
     name: 'VCS events',
     description: 'What became of commits and of deliveries of Git hosts.',
     resource: vcsEventSchema,
+    include: { values: INCLUDES, resources: ['OAuthClient'] },
   },
   {
     list: {

@@ -230,6 +230,8 @@ describe('the VCS events of an organization', () => {
     const events = about(await list(`?filter[oauth_client_external_ids]=${client}&filter[levels]=info`));
     expect(events).toMatchObject([{ attributes: { level: 'info', 'suggested-action': null } }]);
     expect(await list('?filter[levels]=error')).toEqual([]);
+    const path = '/api/v2/organizations/acme/vcs-events?include=oauth_client';
+    expect(expectStatus(await server.get(path), 200).body.included).toMatchObject([{ id: client }]);
     expect(await list('?filter[to]=2000-01-01')).toEqual([]);
     for (const filter of ['filter[levels]=debug', 'filter[from]=yesterday'])
       expectStatus(await server.get(`/api/v2/organizations/acme/vcs-events?${filter}`), 400);

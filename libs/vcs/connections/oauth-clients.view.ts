@@ -188,6 +188,10 @@ export const listOauthClients = (
 ): Promise<ListPage<OauthClientRow> & { readonly organization: string }> =>
   listInOrganization(database, actor, { ...LIST, where: sql.raw('c.organization = owner.id'), organization }, page);
 
+/** Returns the clients with these ids that exist, for callers that may read connections. */
+export const listOauthClientsByIds = (database: Database, ids: readonly string[]): Promise<readonly OauthClientRow[]> =>
+  database.rows<OauthClientRow>(sql`select ${COLUMNS} ${FROM} where c.id = any (${ids}::text[]) order by c.id`);
+
 /** Like `listOauthClients`, without clients that have no token. */
 export const listOauthTokens = (
   database: Database,
