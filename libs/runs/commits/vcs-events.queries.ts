@@ -111,7 +111,7 @@ export const listVcsEvents = (
   return listInOrganization<VcsEventRow>(database, actor, { ...LIST, where, organization }, page);
 };
 
-/** Events that are kept of an organization: whoever controls its Git host can cause any number. */
+/** Events that are kept of an organization: its Git host can cause any number. */
 const MOST_EVENTS = 10_000;
 const DELIVERIES_HOURS = 1;
 

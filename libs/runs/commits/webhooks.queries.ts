@@ -86,7 +86,7 @@ export const findWebhookForDelivery = (database: Database, id: string): Promise<
     select oc.service_provider as "serviceProvider", ${selectEncryptedSecret(sql.raw('h.id'))} as secret
       from commits.webhooks h join oauth_clients oc on oc.token = h.token where h.id = ${id}`);
 
-/** A delivery that arrives while its repository is read must make the server read it once more. */
+/** The second delivery is for what changes while the server reads the repository for the first one. */
 const MOST_PENDING = 2;
 
 /** Stores a delivery, unless it is stored already or the server reads its repository anyway. */
