@@ -12669,8 +12669,9 @@ export interface components {
     RegistryProviderVersionDocument: {
       data: components['schemas']['RegistryProviderVersion'];
     };
-    VcsEventPage: {
+    VcsEventPageWithIncluded: {
       data: components['schemas']['VcsEvent'][];
+      included?: components['schemas']['OAuthClient'][];
       links: components['schemas']['PageLinks'];
       meta: {
         pagination: components['schemas']['Pagination'];
@@ -12712,6 +12713,80 @@ export interface components {
       /** @constant */
       type: 'oauth-clients';
       /** @example id-of-oauth-clients */
+      id: string;
+    };
+    /** @description A connection of an organization to a Git host, with the token of an account of the host. */
+    OAuthClient: {
+      /** @example oc-9sRk2mTqXb4VnYw7 */
+      id: string;
+      /** @constant */
+      type: 'oauth-clients';
+      attributes: {
+        /** @example https://git.example.com/api/v1 */
+        'api-url': string;
+        /** @constant */
+        'callback-url': null;
+        /** @constant */
+        'connect-path': null;
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'created-at': string;
+        /** @example https://git.example.com */
+        'http-url': string;
+        /** @constant */
+        key: null;
+        /** @example Git of Acme */
+        name: string | null;
+        /**
+         * @description Whether all workspaces may use the connection. Otherwise only those of its projects may.
+         * @example true
+         */
+        'organization-scoped': boolean;
+        /** @constant */
+        'rsa-public-key': null;
+        /** @constant */
+        secret: null;
+        /** @example gitea */
+        'service-provider': string;
+        /** @example Gitea */
+        'service-provider-display-name': string;
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'updated-at': string;
+      };
+      relationships: {
+        'agent-pool': {
+          data: null;
+        };
+        'oauth-tokens': {
+          data: components['schemas']['OauthTokenIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        organization: {
+          data: components['schemas']['OrganizationIdentifier'] | null;
+          links?: components['schemas']['RelatedLinks'];
+        };
+        projects: {
+          data: components['schemas']['ProjectIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/oauth-clients/oc-9sRk2mTqXb4VnYw7
+         */
+        self: string;
+      };
+    };
+    OauthTokenIdentifier: {
+      /** @constant */
+      type: 'oauth-tokens';
+      /** @example id-of-oauth-tokens */
       id: string;
     };
     RunPageWithIncluded: {
@@ -13970,80 +14045,6 @@ export interface components {
       meta: {
         pagination: components['schemas']['Pagination'];
       };
-    };
-    /** @description A connection of an organization to a Git host, with the token of an account of the host. */
-    OAuthClient: {
-      /** @example oc-9sRk2mTqXb4VnYw7 */
-      id: string;
-      /** @constant */
-      type: 'oauth-clients';
-      attributes: {
-        /** @example https://git.example.com/api/v1 */
-        'api-url': string;
-        /** @constant */
-        'callback-url': null;
-        /** @constant */
-        'connect-path': null;
-        /**
-         * Format: date-time
-         * @example 2026-01-31T12:30:15.123Z
-         */
-        'created-at': string;
-        /** @example https://git.example.com */
-        'http-url': string;
-        /** @constant */
-        key: null;
-        /** @example Git of Acme */
-        name: string | null;
-        /**
-         * @description Whether all workspaces may use the connection. Otherwise only those of its projects may.
-         * @example true
-         */
-        'organization-scoped': boolean;
-        /** @constant */
-        'rsa-public-key': null;
-        /** @constant */
-        secret: null;
-        /** @example gitea */
-        'service-provider': string;
-        /** @example Gitea */
-        'service-provider-display-name': string;
-        /**
-         * Format: date-time
-         * @example 2026-01-31T12:30:15.123Z
-         */
-        'updated-at': string;
-      };
-      relationships: {
-        'agent-pool': {
-          data: null;
-        };
-        'oauth-tokens': {
-          data: components['schemas']['OauthTokenIdentifier'][];
-          links?: components['schemas']['RelatedLinks'];
-        };
-        organization: {
-          data: components['schemas']['OrganizationIdentifier'] | null;
-          links?: components['schemas']['RelatedLinks'];
-        };
-        projects: {
-          data: components['schemas']['ProjectIdentifier'][];
-          links?: components['schemas']['RelatedLinks'];
-        };
-      };
-      links: {
-        /**
-         * Format: uri-reference
-         * @example /api/v2/oauth-clients/oc-9sRk2mTqXb4VnYw7
-         */
-        self: string;
-      };
-    };
-    OauthTokenIdentifier: {
-      /** @constant */
-      type: 'oauth-tokens';
-      /** @example id-of-oauth-tokens */
-      id: string;
     };
     /** @description The token of an OAuth client. Workspaces name it to use the connection. No response contains its text. */
     OAuthToken: {
@@ -39573,6 +39574,8 @@ export interface operations {
         'page[number]'?: number;
         /** @description The number of resources on a page. A larger number than 100 counts as 100. */
         'page[size]'?: number;
+        /** @description Related resources to add to the document. Separate values with commas. */
+        include?: 'oauth_client'[];
         /** @description Only events since this time. */
         'filter[from]'?: string;
         /** @description Only events until this time. */
@@ -39597,7 +39600,7 @@ export interface operations {
           [name: string]: unknown;
         };
         content: {
-          'application/vnd.api+json': components['schemas']['VcsEventPage'];
+          'application/vnd.api+json': components['schemas']['VcsEventPageWithIncluded'];
         };
       };
       /** @description A filter is not valid. */
