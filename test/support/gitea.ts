@@ -32,6 +32,12 @@ type GiteaClient = {
   ): Promise<string>;
 };
 
+type GiteaFork = GiteaClient & {
+  readonly fork: string;
+  /** Pushes a commit to `refs/for/main` of the repository, which opens a pull request without a branch. */
+  pushForReview(topic: string): Promise<void>;
+};
+
 /** A Gitea with an administrator and a token of them. Requests are those of the administrator. */
 export type Gitea = GiteaClient & {
   readonly url: string;
@@ -41,7 +47,7 @@ export type Gitea = GiteaClient & {
   /** Creates a repository with a commit on `main`. Returns its identifier. */
   makeRepository(name: string, files: Readonly<Record<string, string>>): Promise<string>;
   /** Creates a user without rights to the repository, with a fork of it. */
-  makeFork(repository: string, user: string): Promise<GiteaClient & { readonly fork: string }>;
+  makeFork(repository: string, user: string): Promise<GiteaFork>;
   remove(): Promise<void>;
 };
 
@@ -143,7 +149,16 @@ export const startGitea = async (): Promise<Gitea> => {
       const other = createClient(apiUrl, {
         authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
       });
-      return { ...other, fork: (await other.call('POST', `/repos/${repository}/forks`, {})).full_name as string };
+      const pushForReview = async (topic: string): Promise<void> => {
+        const address = Object.assign(new URL(`${url}/${repository}.git`), { username: name, password });
+        const clone = await mkdtemp(join(folder, 'clone-'));
+        const author = ['-c', `user.name=${name}`, '-c', `user.email=${name}@example.com`];
+        await run('git', ['clone', '--quiet', address.href, clone]);
+        await run('git', [...author, 'commit', '--quiet', '--allow-empty', '-m', `Push ${topic}`], { cwd: clone });
+        await run('git', ['push', '--quiet', 'origin', 'HEAD:refs/for/main', '-o', `topic=${topic}`], { cwd: clone });
+      };
+      const { full_name: fork } = await other.call('POST', `/repos/${repository}/forks`, {});
+      return { ...other, fork, pushForReview };
     },
     remove: async () => {
       await server.kill();

@@ -7,7 +7,7 @@ const PAGE_SIZE = 50;
 const MAX_PAGES = 60;
 const MAX_TITLE_CHARACTERS = 500;
 
-const side = z.object({ ref: refName, sha: z.string(), repo_id: z.int().nullish() });
+const side = z.object({ ref: refName, sha: z.string(), repo_id: z.int().nullish(), label: z.string().nullish() });
 
 /** Pull requests that do not fit are null, and left out. */
 const pullRequests = z.array(
@@ -26,6 +26,14 @@ const pullRequests = z.array(
 
 type ListedPullRequest = NonNullable<z.infer<typeof pullRequests>[number]>;
 
+/**
+ * Returns whether the commits may be from somebody without write access. Everybody who reads a repository can push to
+ * `refs/for/…`: such a request names the repository that it is for as its own, and has no label. Its ref alone does not tell: the
+ * host replaces it with a branch of the same name.
+ */
+const isFromFork = ({ head, base }: Pick<ListedPullRequest, 'head' | 'base'>): boolean =>
+  !head.repo_id || head.repo_id !== base.repo_id || !head.label || head.ref.startsWith('refs/');
+
 const toPullRequest = ({ number, title, html_url, user, head, base }: ListedPullRequest): HostPullRequest => ({
   number,
   title: shorten(title, MAX_TITLE_CHARACTERS),
@@ -33,7 +41,7 @@ const toPullRequest = ({ number, title, html_url, user, head, base }: ListedPull
   sha: head.sha,
   branch: head.ref,
   baseBranch: base.ref,
-  isFork: !head.repo_id || head.repo_id !== base.repo_id,
+  isFork: isFromFork({ head, base }),
   author: user?.login ?? null,
 });
 

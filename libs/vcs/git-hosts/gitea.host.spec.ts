@@ -124,6 +124,15 @@ describe('a real Gitea', () => {
     expect((await host.listPullRequests(pulled)).map(({ number }) => number)).toEqual([2]);
   });
 
+  it('lists a pull request that was pushed without a branch as one of a fork, also if a branch has its name', async () => {
+    const reviewed = await gitea.makeRepository('reviewed', { 'main.tf': 'terraform {}\n' });
+    const reader = await gitea.makeFork(reviewed, 'reader');
+    await reader.pushForReview('proposal');
+    expect(await host.listPullRequests(reviewed)).toMatchObject([{ author: 'reader', isFork: true }]);
+    await gitea.commit(reviewed, 'reader/proposal', { 'own.tf': '#\n' });
+    expect(await host.listPullRequests(reviewed)).toMatchObject([{ author: 'reader', isFork: true }]);
+  });
+
   it('has one status for each context of a commit', async () => {
     const reported = await gitea.makeRepository('reported', { 'main.tf': 'terraform {}\n' });
     const sha = await gitea.commit(reported, 'topic', { 'topic.tf': '#\n' });
