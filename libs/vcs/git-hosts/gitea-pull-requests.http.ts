@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { GitHostError, MAX_PULL_REQUESTS, type HostPullRequest } from './git-host.js';
+import { MAX_PULL_REQUESTS, type HostPullRequest } from './git-host.js';
+import { nullIfUnknown } from './host-answers.js';
 import type { HostRequests } from './host-requests.http.js';
 import { hostText, parseTotal, refName, sha, shorten, webAddress } from './host-texts.js';
 
@@ -67,19 +68,15 @@ export const listPullRequestFiles = async (
 ): Promise<readonly string[] | null> => {
   const paths = new Set<string>();
   let read = 0;
-  try {
-    for (let page = 1; page <= MAX_PAGES; page += 1) {
-      const address = `${path}/pulls/${number}/files?page=${page}&limit=${PAGE_SIZE}`;
-      const { body, headers } = await requests.readWithHeaders(address, files);
-      for (const { filename, previous_filename: previous } of body) paths.add(filename).add(previous ?? filename);
-      read += body.length;
-      const total = parseTotal(headers);
-      if (total === null) return null;
-      if (read >= total) return [...paths];
-      if (body.length === 0) return null;
-    }
-  } catch (error) {
-    if (!(error instanceof GitHostError && ['not-found', 'unexpected'].includes(error.failure))) throw error;
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const address = `${path}/pulls/${number}/files?page=${page}&limit=${PAGE_SIZE}`;
+    const answer = await nullIfUnknown(requests.readWithHeaders(address, files));
+    const total = answer && parseTotal(answer.headers);
+    if (answer === null || total === null) return null;
+    for (const { filename, previous_filename: previous } of answer.body) paths.add(filename).add(previous ?? filename);
+    read += answer.body.length;
+    if (read >= total) return [...paths];
+    if (answer.body.length === 0) return null;
   }
   return null;
 };

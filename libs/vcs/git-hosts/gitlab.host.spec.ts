@@ -112,6 +112,7 @@ describe('a GitLab', () => {
     ['files that the host collapses', { body: { commits: [{}], diffs: [{ ...diff('a.tf'), collapsed: true }] } }],
     ['a forced push', { body: { commits: [{}], diffs: [diff('a.tf')] } }, { body: { commits: [{}], diffs: [] } }],
     ['commits that are gone', { status: 404 }],
+    ['a comparison that fails', { status: 502 }],
     [
       'more files than the host lists',
       { body: { commits: [{}], diffs: Array.from({ length: 1_000 }, () => diff('a')) } },

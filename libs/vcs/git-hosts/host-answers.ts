@@ -1,4 +1,4 @@
-import { GitHostError } from './git-host.js';
+import { GitHostError, type GitHostFailure } from './git-host.js';
 
 const IDENTIFIER = /^([\w.-]{1,200})\/([\w.-]{1,200})$/;
 
@@ -21,12 +21,14 @@ export const requirePath = (path: string | null, identifier: string): string => 
 /** Returns whether a branch can have the name, and its path stays below the path of branches. */
 export const isBranchName = (name: string): boolean => name !== '' && !/^\.\.?$/.test(name) && name.isWellFormed();
 
-/** Returns null for answers that a host gives if it cannot compare two commits. */
+const UNKNOWN: readonly GitHostFailure[] = ['not-found', 'unexpected', 'unavailable'];
+
+/** Returns null for answers that a host gives if it cannot compare two commits. A large comparison can take the host too long. */
 export const nullIfUnknown = async <T>(answer: Promise<T>): Promise<T | null> => {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof GitHostError && ['not-found', 'unexpected'].includes(error.failure)) return null;
+    if (error instanceof GitHostError && UNKNOWN.includes(error.failure)) return null;
     throw error;
   }
 };
