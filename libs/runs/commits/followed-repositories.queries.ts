@@ -92,6 +92,14 @@ export const storeFollowed = (states: readonly FollowedState[], startedAt: Times
         read_at = excluded.read_at
     where followed.read_at <= excluded.read_at`;
 
+/** Returns the statement that stores pull requests like `storeFollowed`, if the workspace still has this source. */
+export const storePullRequests = (
+  { workspace, source, pullRequests }: Pick<FollowedState, 'workspace' | 'source' | 'pullRequests'>,
+  startedAt: Timestamp,
+): Sql => sql`
+  update commits.followed set pull_requests = ${pullRequests && sql.json(pullRequests)}, read_at = ${startedAt}
+   where workspace = ${workspace} and source = ${source} and read_at <= ${startedAt}`;
+
 /** Replaces the source while a workspace is deleted: the commits that were pushed meanwhile start no run after its recovery. */
 export const SOURCE_OF_DELETED = '';
 

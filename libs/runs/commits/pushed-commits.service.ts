@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { decideCommit } from './commit-decision.js';
 import { readFollowedRefs } from './followed-refs.reader.js';
-import { SOURCE_OF_DELETED, storeFollowed, type BoundWorkspace } from './followed-repositories.queries.js';
+import {
+  SOURCE_OF_DELETED,
+  storeFollowed,
+  storePullRequests,
+  type BoundWorkspace,
+} from './followed-repositories.queries.js';
 import { createCommitVersion, decidePullRequests, type DecisionDependencies } from './pull-requests.service.js';
 import type { RefHead, RepositoryReader } from './repository-reader.service.js';
 import { storeVcsEvents, toCommitEvent, type NewVcsEvent } from './vcs-events.queries.js';
@@ -48,8 +53,8 @@ const decideRef = async (
   return event;
 };
 
-/** Decides the new commits of a repository for a workspace, and stores that they are decided. Returns their number. */
-export const decideForWorkspace = async (
+/** Decides the new commits of branches and tags for a workspace, and stores that they are decided. Returns their number. */
+export const decidePushes = async (
   dependencies: DecisionDependencies,
   bound: BoundWorkspace,
   reader: RepositoryReader,
@@ -61,13 +66,32 @@ export const decideForWorkspace = async (
   const { head, tags, pushed } = await readFollowedRefs(bound, reader, isFirst);
   const pushes: NewVcsEvent[] = [];
   for (const ref of pushed) pushes.push(await decideRef(dependencies, bound, reader, ref, isFirst));
-  const { pullRequests, events: proposals } = await decidePullRequests(dependencies, bound, reader, isFirst);
-  const events = [...pushes, ...proposals];
-  const before = { head: bound.head, tags: bound.tags, pullRequests: bound.pullRequests };
-  if (isFirst || !isDeepStrictEqual({ head, tags, pullRequests }, before)) {
+  const before = { head: bound.head, tags: bound.tags };
+  if (isFirst || !isDeepStrictEqual({ head, tags }, before)) {
+    const pullRequests = isFirst ? null : bound.pullRequests;
+    await database.transaction([
+      storeVcsEvents(pushes, clock.now().toISOString()),
+      storeFollowed([{ workspace, source, head, tags, pullRequests }], reader.startedAt.toISOString()),
+    ]);
+  }
+  return pushes.length;
+};
+
+/** Decides the new commits of pull requests like `decidePushes`, which precedes it. */
+export const decideProposals = async (
+  dependencies: DecisionDependencies,
+  bound: BoundWorkspace,
+  reader: RepositoryReader,
+): Promise<number> => {
+  const { database, clock } = dependencies;
+  const source = toSource(bound);
+  const isFirst = bound.source !== source;
+  const { pullRequests, events } = await decidePullRequests(dependencies, bound, reader, isFirst);
+  if (!isDeepStrictEqual(pullRequests, isFirst ? null : bound.pullRequests)) {
+    const followed = { workspace: bound.workspace, source, pullRequests };
     await database.transaction([
       storeVcsEvents(events, clock.now().toISOString()),
-      storeFollowed([{ workspace, source, head, tags, pullRequests }], reader.startedAt.toISOString()),
+      storePullRequests(followed, reader.startedAt.toISOString()),
     ]);
   }
   return events.length;

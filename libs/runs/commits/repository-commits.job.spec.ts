@@ -1,13 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
 import type { ScheduledJob } from '#platform/postgres';
+import { Vault } from '#storage/vault';
+import { GitHostError, GitHosts } from '#vcs/git-hosts';
+import { createCommitVersions } from '../runs/index.js';
 import { createCommitsJobs } from './index.js';
+import { Pauses } from './pauses.service.js';
+import { createRepositoryCommitsJob } from './repository-commits.job.js';
 import { FixedClock } from '../../../test/support/clocks.js';
 import { waitForFollowers } from '../../../test/support/event-log.js';
 import { quiet } from '../../../test/support/silent-logger.js';
 import { INSTALL_GITEA_TIMEOUT_MS, startGitea, type Gitea } from '../../../test/support/gitea.js';
 import { makeOauthClient, REACHES_GIT_HOSTS } from '../../../test/support/git-host.js';
-import { expectStatus, makeOrganization, makeRemotePool, makeWorkspace } from '../../../test/support/seeds.js';
+import {
+  expectStatus,
+  makeOrganization,
+  makeRemotePool,
+  makeWorkspace,
+  resource,
+} from '../../../test/support/seeds.js';
 import { runJobOnce } from '../../../test/support/scheduled-jobs.js';
 import { startTestServer, type TestServer } from '../../../test/support/server.js';
 
@@ -213,6 +224,50 @@ describe('a workspace that follows a repository', () => {
     await runJobOnce(job);
     expect(await listFollowed(workspaces)).toEqual(workspaces.toSorted());
     expect(await Promise.all(workspaces.map(async (id) => (await listRuns(id)).length))).toEqual([1, 1, 1]);
+  });
+
+  it('does not prevent the others of its repository if the host refuses its commit, and all pull requests', async () => {
+    const repository = await makeRepository();
+    const sha = await gitea.commit(repository, 'topic', { 'topic.tf': '#\n' });
+    const names = ['refused-1', 'refused-2'];
+    const workspaces = (
+      await Promise.all(names.map((name) => bind(repository, name, { 'queue-all-runs': true })))
+    ).toSorted();
+    const [refused = '', other = ''] = workspaces;
+    const repo = { identifier: repository, 'oauth-token-id': token, branch: 'topic' };
+    expectStatus(
+      await server.patch(`/api/v2/workspaces/${refused}`, resource('workspaces', { 'vcs-repo': repo })),
+      200,
+    );
+    const { runtime, store, database } = server;
+    const hosts = new GitHosts(['127.0.0.1']);
+    const job = createRepositoryCommitsJob({
+      ...runtime,
+      database,
+      vault: new Vault(database, runtime.encryptionKeys),
+      versions: createCommitVersions({ ...runtime, ...runtime.settings, store }),
+      webhooks: { ensure: async () => undefined, removeUnused: async () => undefined },
+      hosts: {
+        open: (access) => {
+          const host = hosts.open(access);
+          return {
+            ...host,
+            getCommit: async (identifier, id) => {
+              if (id === sha) throw new GitHostError('not-found', 'The tag names no commit');
+              return host.getCommit(identifier, id);
+            },
+            listPullRequests: async () => {
+              throw new GitHostError('unexpected', 'The list is too large');
+            },
+          };
+        },
+      },
+      logger: quiet,
+      pauses: new Pauses(runtime.clock, quiet, 60_000),
+    });
+    await runJobOnce(job);
+    expect(await listFollowed(workspaces)).toEqual([other]);
+    expect(await listMessages(other)).toEqual(['Add files\n']);
   });
 
   it('starts no run by its recovery, but for the next push', async () => {

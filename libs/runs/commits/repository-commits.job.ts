@@ -14,7 +14,7 @@ import {
   type BoundWorkspace,
 } from './followed-repositories.queries.js';
 import type { Pauses, PausableWork } from './pauses.service.js';
-import { decideForWorkspace } from './pushed-commits.service.js';
+import { decideProposals, decidePushes } from './pushed-commits.service.js';
 import { RepositoryReader } from './repository-reader.service.js';
 import type { RepositoryWebhooks } from './repository-webhooks.service.js';
 import { deleteOldVcsEvents, storeVcsEvents } from './vcs-events.queries.js';
@@ -167,9 +167,7 @@ export const readRepository = async (
       const reader = new RepositoryReader(host, first.identifier, dependencies.clock.now());
       for (const bound of group) {
         if (round.signal.aborted) return;
-        await pauses.attempt({ subject: 'deciding the commits of a workspace', key: bound.workspace }, async () =>
-          round.done(await decideForWorkspace(dependencies, bound, reader)),
-        );
+        await decideForWorkspace(dependencies, pauses, round, bound, reader);
       }
       pauses.recordSuccess(first.token);
       if (reader.refusal) await reportRefusal(dependencies, first, reader.refusal);
@@ -196,6 +194,33 @@ const reportRefusal = async (
     subject: now.slice(0, 10),
   } as const;
   await database.rows(storeVcsEvents([event], now));
+};
+
+/**
+ * Decides the commits of a workspace. A failure pauses only the workspace, because it may concern one commit, and pull requests
+ * that fail do not delay pushes. Failures that concern the connection are thrown.
+ */
+const decideForWorkspace = async (
+  dependencies: CommitsJobDependencies,
+  pauses: Pauses,
+  round: JobRun,
+  bound: BoundWorkspace,
+  reader: RepositoryReader,
+): Promise<void> => {
+  const attempt = async (work: PausableWork, decide: typeof decidePushes): Promise<void> => {
+    try {
+      await pauses.attempt(work, async () => round.done(await decide(dependencies, bound, reader)));
+    } catch (error) {
+      if (isOfConnection(error)) throw error;
+      pauses.recordFailure(work, error);
+    }
+  };
+  const { workspace } = bound;
+  await attempt({ subject: 'deciding the commits of a workspace', key: workspace }, decidePushes);
+  await attempt(
+    { subject: 'deciding the pull requests of a workspace', key: `${workspace} pull requests` },
+    decideProposals,
+  );
 };
 
 export const fetchCommits = async (
