@@ -21,6 +21,8 @@ type HostAccess = {
 const TIMEOUT_MS = 10_000;
 /** A page of 100 repositories of Gitea has about 400 KB. */
 const MAX_BYTES = 4 * 1_048_576;
+/** GitHub limits trees to 7 MB. */
+const MAX_LARGE_BYTES = 8 * 1_048_576;
 const FILE_TIMEOUT_MS = 60_000;
 /** Archives of commits are in memory while they are fetched. */
 const MAX_FILE_BYTES = 64 * 1_048_576;
@@ -33,6 +35,7 @@ export class GitHosts {
     const shared = { privateHosts: new PrivateHosts(outboundPrivateHosts), returnsRedirects: true };
     this.fetches = {
       documents: createOutboundFetch({ ...shared, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES }),
+      largeDocuments: createOutboundFetch({ ...shared, timeoutMs: FILE_TIMEOUT_MS, maxBytes: MAX_LARGE_BYTES }),
       files: createOutboundFetch({ ...shared, timeoutMs: FILE_TIMEOUT_MS, maxBytes: MAX_FILE_BYTES }),
     };
   }

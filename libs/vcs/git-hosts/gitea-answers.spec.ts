@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
 import type { OutboundFetch } from '#platform/outbound';
+import { hostRows } from './host-texts.js';
 import { createGiteaHost } from './gitea.host.js';
 import type { GitHost } from './git-host.js';
 
@@ -20,7 +22,11 @@ const openHost = (answer: (path: string) => Answer | undefined): GitHost => {
       }),
     );
   };
-  return createGiteaHost({ documents, files: documents }, 'https://git.example.com/api/v1', 'token');
+  return createGiteaHost(
+    { documents, largeDocuments: documents, files: documents },
+    'https://git.example.com/api/v1',
+    'token',
+  );
 };
 
 describe('texts of a Git host', () => {
@@ -94,6 +100,20 @@ describe('tags', () => {
   });
 });
 
+describe('lists of a Git host', () => {
+  it('with millions of wrong rows are refused at the first one', () => {
+    let parsed = 0;
+    const row = z.unknown().refine(() => {
+      parsed += 1;
+      return false;
+    });
+    expect(hostRows(row).safeParse([0, 0]).success).toBe(false);
+    expect(hostRows(z.unknown()).safeParse(Array.from({ length: 10_001 })).success).toBe(false);
+    expect(parsed).toBe(1);
+    expect(hostRows(z.unknown(), 2).safeParse([0, 0]).data).toEqual([0, 0]);
+  });
+});
+
 describe('requests to a Git host', () => {
   const API = 'https://git.example.com/api/v1';
 
@@ -106,14 +126,19 @@ describe('requests to a Git host', () => {
       if (pages.length === 3) ended.abort();
       return Promise.resolve(new Response(JSON.stringify({ tree: [], truncated: true, commit: { id: SHA } })));
     };
-    const host = createGiteaHost({ documents, files: documents }, API, 'token', ended.signal);
+    const host = createGiteaHost(
+      { documents, largeDocuments: documents, files: documents },
+      API,
+      'token',
+      ended.signal,
+    );
     await expect(host.listFolders('acme/network', 'main')).rejects.toMatchObject({ name: 'AbortError' });
     expect(pages).toHaveLength(3);
   });
 
   it('are not sent with a token that no header can have, and the error does not contain it', async () => {
     const documents: OutboundFetch = () => Promise.reject(new Error('sent'));
-    const user = createGiteaHost({ documents, files: documents }, API, 'se\ncret').getUser();
+    const user = createGiteaHost({ documents, largeDocuments: documents, files: documents }, API, 'se\ncret').getUser();
     await expect(user).rejects.toMatchObject({
       failure: 'unauthorized',
       message: 'The token for git.example.com has characters that no token can have',

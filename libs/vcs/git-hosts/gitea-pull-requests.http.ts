@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_PULL_REQUESTS, type HostPullRequest } from './git-host.js';
 import { nullIfUnknown } from './host-answers.js';
 import type { HostRequests } from './host-requests.http.js';
-import { hostText, parseTotal, refName, sha, shorten, webAddress } from './host-texts.js';
+import { hostRows, hostText, parseTotal, refName, sha, shorten, webAddress } from './host-texts.js';
 
 const PAGE_SIZE = 50;
 const MAX_PAGES = 60;
@@ -11,7 +11,7 @@ const MAX_TITLE_CHARACTERS = 500;
 const side = z.object({ ref: refName, sha: z.string(), repo_id: z.int().nullish(), label: z.string().nullish() });
 
 /** Pull requests that do not fit are null, and left out. */
-const pullRequests = z.array(
+const pullRequests = hostRows(
   z
     .object({
       number: z.int().positive(),
@@ -29,8 +29,8 @@ type ListedPullRequest = NonNullable<z.infer<typeof pullRequests>[number]>;
 
 /**
  * Returns whether the commits may be from somebody without write access. Everybody who reads a repository can push to
- * `refs/for/…`: such a request names the repository that it is for as its own, and has no label. Its ref alone does not tell: the
- * host replaces it with a branch of the same name.
+ * `refs/for/…`: such a request names the repository that it is for as its own, and has no label. Its ref is not
+ * sufficient: the host replaces it with a branch of the same name.
  */
 const isFromFork = ({ head, base }: Pick<ListedPullRequest, 'head' | 'base'>): boolean =>
   !head.repo_id || head.repo_id !== base.repo_id || !head.label || head.ref.startsWith('refs/');
@@ -51,7 +51,7 @@ export const listPullRequests = async (requests: HostRequests, path: string): Pr
   let read = 0;
   for (let page = 1; page <= MAX_PAGES && listed.length < MAX_PULL_REQUESTS; page += 1) {
     const address = `${path}/pulls?state=open&sort=recentupdate&page=${page}&limit=${PAGE_SIZE}`;
-    const { body, headers } = await requests.readWithHeaders(address, pullRequests);
+    const { body, headers } = await requests.readLargeWithHeaders(address, pullRequests);
     listed.push(...body.flatMap((row) => (row === null ? [] : [toPullRequest(row)])));
     read += body.length;
     if (body.length === 0 || read >= (parseTotal(headers) ?? Infinity)) break;
@@ -59,7 +59,7 @@ export const listPullRequests = async (requests: HostRequests, path: string): Pr
   return listed.slice(0, MAX_PULL_REQUESTS);
 };
 
-const files = z.array(z.object({ filename: hostText(4_096), previous_filename: hostText(4_096).optional() }));
+const files = hostRows(z.object({ filename: hostText(4_096), previous_filename: hostText(4_096).optional() }));
 
 export const listPullRequestFiles = async (
   requests: HostRequests,

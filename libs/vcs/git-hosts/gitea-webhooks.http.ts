@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { HostWebhook } from './git-host.js';
 import type { HostRequests } from './host-requests.http.js';
-import { hostText, parseTotal } from './host-texts.js';
+import { hostRows, hostText, parseTotal } from './host-texts.js';
 
 const PAGE_SIZE = 50;
 const MAX_PAGES = 20;
@@ -13,10 +13,10 @@ const NEEDED_EVENTS = ['push', 'pull_request', 'pull_request_sync'];
 const webhook = z.object({
   id: z.int(),
   active: z.boolean(),
-  events: z.array(hostText(255)).nullish(),
+  events: hostRows(hostText(255)).nullish(),
   config: z.object({ url: z.string().max(5_000).optional(), content_type: z.string().max(255).optional() }),
 });
-const webhooks = z.array(webhook);
+const webhooks = hostRows(webhook);
 
 export const listWebhooks = async (requests: HostRequests, path: string): Promise<readonly HostWebhook[]> => {
   const listed: HostWebhook[] = [];

@@ -11,14 +11,14 @@ import { listPullRequestFiles, listPullRequests } from './gitea-pull-requests.ht
 import { createWebhook, listWebhooks } from './gitea-webhooks.http.js';
 import { HostRequests, type HostFetches } from './host-requests.http.js';
 import { isBranchName, nullIfUnknown, requirePath, toRepositoryPath } from './host-answers.js';
-import { hostText, parseTotal, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
+import { hostRows, hostText, parseTotal, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
 
 const user = z.object({ login: hostText(255) });
 const repository = z.object({ full_name: hostText(500), default_branch: hostText(1_000), html_url: webAddress });
-const repositories = z.object({ data: z.array(repository) });
+const repositories = z.object({ data: hostRows(repository) });
 const branch = z.object({ commit: z.object({ id: sha }) });
 /** Tags and paths that do not fit are null, and left out. */
-const tags = z.array(
+const tags = hostRows(
   z
     .object({ name: refName, commit: z.object({ sha }) })
     .nullable()
@@ -30,10 +30,10 @@ const commit = z.object({
 });
 const comparison = z.object({
   total_commits: z.int(),
-  commits: z.array(z.object({ files: z.array(z.object({ filename: path })).nullish() })).nullish(),
+  commits: hostRows(z.object({ files: hostRows(z.object({ filename: path })).nullish() })).nullish(),
 });
 const tree = z.object({
-  tree: z.array(z.object({ path: path.nullable().catch(null), type: z.string() })),
+  tree: hostRows(z.object({ path: path.nullable().catch(null), type: z.string() })),
   truncated: z.boolean(),
 });
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_PULL_REQUESTS, type HostPullRequest, type HostWebhook } from './git-host.js';
 import { nullIfUnknown } from './host-answers.js';
 import type { HostRequests } from './host-requests.http.js';
-import { hostText, path as filePath, refName, sha, shorten, webAddress } from './host-texts.js';
+import { hostRows, hostText, path as filePath, refName, sha, shorten, webAddress } from './host-texts.js';
 
 const PAGE_SIZE = 100;
 const MAX_TITLE_CHARACTERS = 500;
@@ -13,7 +13,7 @@ const MAX_WEBHOOK_PAGES = 10;
 const side = z.object({ ref: refName, sha, repo: z.object({ id: z.int() }).nullish() });
 
 /** Pull requests that do not fit are null, and left out. */
-const pullRequests = z.array(
+const pullRequests = hostRows(
   z
     .object({
       number: z.int().positive(),
@@ -54,7 +54,7 @@ export const listGithubPullRequests = async (
   return listed;
 };
 
-const files = z.array(z.object({ filename: filePath, previous_filename: filePath.exactOptional() }));
+const files = hostRows(z.object({ filename: filePath, previous_filename: filePath.exactOptional() }));
 
 export const listGithubPullRequestFiles = async (
   requests: HostRequests,
@@ -77,14 +77,14 @@ const EVENTS = ['push', 'pull_request'];
 const webhook = z.object({
   id: z.int(),
   active: z.boolean(),
-  events: z.array(hostText(255)),
+  events: hostRows(hostText(255)),
   config: z.object({ url: z.string().max(5_000).nullish(), content_type: z.string().max(255).nullish() }),
 });
 
 export const listGithubWebhooks = async (requests: HostRequests, path: string): Promise<readonly HostWebhook[]> => {
   const listed: HostWebhook[] = [];
   for (let page = 1; page <= MAX_WEBHOOK_PAGES; page += 1) {
-    const rows = await requests.read(`${path}/hooks?per_page=${PAGE_SIZE}&page=${page}`, z.array(webhook));
+    const rows = await requests.read(`${path}/hooks?per_page=${PAGE_SIZE}&page=${page}`, hostRows(webhook));
     listed.push(
       ...rows.map(({ id, active, events, config }) => ({
         id: String(id),

@@ -26,7 +26,7 @@ describe.each([
     const github = await DescribedGithub.open(kind, apiUrl, answers);
     const fetch: OutboundFetch = (url, options) =>
       queries && !String(url).startsWith(`${apiUrl}/repos`) ? queries(url, options) : github.fetch(url, options);
-    return { github, host: createGithubHost({ documents: fetch, files: fetch }, apiUrl, TOKEN) };
+    return { github, host: createGithubHost({ documents: fetch, largeDocuments: fetch, files: fetch }, apiUrl, TOKEN) };
   };
 
   it(
@@ -233,7 +233,7 @@ describe.each([
         ? new Response(null, { status: 302, headers: { location } })
         : new Response('archive', { status: 200 });
     };
-    const host = createGithubHost({ documents: fetch, files: fetch }, apiUrl, TOKEN);
+    const host = createGithubHost({ documents: fetch, largeDocuments: fetch, files: fetch }, apiUrl, TOKEN);
     const archive = (await host.downloadArchive('acme/network', SHA)).toString();
     return { archive, sent };
   };
@@ -260,9 +260,11 @@ describe.each([
           ? new Response(null, { status: 301, headers: { location } })
           : new Response(JSON.stringify(renamed));
       };
-      const repository = await createGithubHost({ documents: fetch, files: fetch }, apiUrl, TOKEN).findRepository(
-        'acme/network',
-      );
+      const repository = await createGithubHost(
+        { documents: fetch, largeDocuments: fetch, files: fetch },
+        apiUrl,
+        TOKEN,
+      ).findRepository('acme/network');
       return [repository?.identifier, sent.length];
     };
     expect(await follow(`${apiUrl}/repositories/1`)).toEqual(['acme/renamed', 2]);

@@ -16,18 +16,22 @@ import {
 } from './github-pull-requests.http.js';
 import { isBranchName, nullIfUnknown, requirePath, toRepositoryPath } from './host-answers.js';
 import { HostRequests, type HostFetches } from './host-requests.http.js';
-import { hostText, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
+import { hostRows, hostText, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
 
 const user = z.object({ login: hostText(255) });
 const repository = z.object({ full_name: hostText(500), default_branch: hostText(1_000), html_url: webAddress });
-const repositories = z.array(repository);
+const repositories = hostRows(repository);
 const branch = z.object({ commit: z.object({ sha }) });
 const commit = z.object({ html_url: webAddress, message: z.string() });
 const comparison = z.object({
   status: z.enum(['ahead', 'behind', 'diverged', 'identical']),
-  files: z.array(z.object({ filename: path, previous_filename: path.exactOptional() })).exactOptional(),
+  files: hostRows(z.object({ filename: path, previous_filename: path.exactOptional() })).exactOptional(),
 });
-const tree = z.object({ tree: z.array(z.object({ path: path.nullable().catch(null), type: z.string() })) });
+/** The host lists no more entries of a tree. */
+const MAX_TREE_ENTRIES = 100_000;
+const tree = z.object({
+  tree: hostRows(z.object({ path: path.nullable().catch(null), type: z.string() }), MAX_TREE_ENTRIES),
+});
 
 /** A tag names a commit, or an object that names one. Tags that do not fit are null, and left out. */
 const tag = z
@@ -41,7 +45,7 @@ const tagsAnswer = z.object({
         .object({
           refs: z
             .object({
-              nodes: z.array(tag),
+              nodes: hostRows(tag),
               pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().max(1_000).nullable() }),
             })
             .nullable(),
@@ -49,7 +53,7 @@ const tagsAnswer = z.object({
         .nullable(),
     })
     .nullish(),
-  errors: z.array(z.object({ type: z.string().nullish() })).nullish(),
+  errors: hostRows(z.object({ type: z.string().nullish() })).nullish(),
 });
 
 /** The REST API sorts tags by their names, and a repository can have more tags than anybody reads. */

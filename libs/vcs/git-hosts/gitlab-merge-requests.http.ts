@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_PULL_REQUESTS, type HostPullRequest, type HostStatus, type HostWebhook } from './git-host.js';
 import { nullIfUnknown } from './host-answers.js';
 import type { HostRequests } from './host-requests.http.js';
-import { hostText, path as filePath, refName, sha, shorten, webAddress } from './host-texts.js';
+import { hostRows, hostText, path as filePath, refName, sha, shorten, webAddress } from './host-texts.js';
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 20;
@@ -11,7 +11,7 @@ const MAX_TITLE_CHARACTERS = 500;
 const MAX_FILES = 1_000;
 
 /** Merge requests that do not fit, such as those without a commit, are null, and left out. */
-const mergeRequests = z.array(
+const mergeRequests = hostRows(
   z
     .object({
       iid: z.int().positive(),
@@ -52,7 +52,7 @@ export const listMergeRequests = async (requests: HostRequests, path: string): P
   return listed;
 };
 
-const diffs = z.array(z.object({ old_path: filePath, new_path: filePath }));
+const diffs = hostRows(z.object({ old_path: filePath, new_path: filePath }));
 
 export const listMergeRequestFiles = async (
   requests: HostRequests,
@@ -85,7 +85,7 @@ const webhook = z.object({
 export const listProjectHooks = async (requests: HostRequests, path: string): Promise<readonly HostWebhook[]> => {
   const listed: HostWebhook[] = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const rows = await requests.read(`${path}/hooks?per_page=${PAGE_SIZE}&page=${page}`, z.array(webhook));
+    const rows = await requests.read(`${path}/hooks?per_page=${PAGE_SIZE}&page=${page}`, hostRows(webhook));
     listed.push(
       ...rows.map(({ id, url, push_events, tag_push_events, merge_requests_events, alert_status }) => ({
         id: String(id),
@@ -109,7 +109,7 @@ export const createProjectHook = async (
 
 const STATES = { pending: 'pending', success: 'success', failure: 'failed', error: 'failed' } as const;
 
-const statuses = z.array(z.object({ status: z.string() }));
+const statuses = hostRows(z.object({ status: z.string() }));
 
 /** The host refuses a status that is the present one already. */
 export const setCommitStatus = async (

@@ -37,7 +37,7 @@ const openHost = (
     const text = status === 204 ? null : JSON.stringify(answer.body ?? {});
     return new Response(text, { status, headers: answer.headers ?? {} });
   };
-  return { host: createGitlabHost({ documents: fetch, files: fetch }, API, TOKEN), requests };
+  return { host: createGitlabHost({ documents: fetch, largeDocuments: fetch, files: fetch }, API, TOKEN), requests };
 };
 
 const project = {

@@ -16,7 +16,7 @@ import {
 } from './gitlab-merge-requests.http.js';
 import { isBranchName, nullIfUnknown, requirePath } from './host-answers.js';
 import { HostRequests, type HostFetches } from './host-requests.http.js';
-import { hostText, parseTotal, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
+import { hostRows, hostText, parseTotal, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
 
 const user = z.object({ username: hostText(255) });
 /** A project without commits has no default branch. */
@@ -25,20 +25,20 @@ const project = z.object({
   default_branch: hostText(1_000).nullish(),
   web_url: webAddress,
 });
-const projects = z.array(project);
+const projects = hostRows(project);
 const branch = z.object({ commit: z.object({ id: sha }) });
 /** Tags and paths that do not fit are null, and left out. */
-const tags = z.array(
+const tags = hostRows(
   z
     .object({ name: refName, commit: z.object({ id: sha }) })
     .nullable()
     .catch(null),
 );
 const commit = z.object({ web_url: webAddress, message: z.string() });
-const entries = z.array(z.object({ path: path.nullable().catch(null), type: z.string() }));
+const entries = hostRows(z.object({ path: path.nullable().catch(null), type: z.string() }));
 const comparison = z.object({
-  commits: z.array(z.unknown()),
-  diffs: z.array(z.object({ old_path: path, new_path: path, collapsed: z.boolean().nullish() })),
+  commits: hostRows(z.unknown()),
+  diffs: hostRows(z.object({ old_path: path, new_path: path, collapsed: z.boolean().nullish() })),
   compare_timeout: z.boolean().nullish(),
 });
 

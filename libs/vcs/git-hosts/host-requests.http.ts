@@ -2,8 +2,12 @@ import type { z } from 'zod';
 import { OutboundError, type OutboundFetch } from '#platform/outbound';
 import { GitHostError } from './git-host.js';
 
-/** Requests with the limits of documents, and with those of files. */
-export type HostFetches = { readonly documents: OutboundFetch; readonly files: OutboundFetch };
+/** Requests with the limits of documents, of large documents, and of files. */
+export type HostFetches = {
+  readonly documents: OutboundFetch;
+  readonly largeDocuments: OutboundFetch;
+  readonly files: OutboundFetch;
+};
 
 type RequestOptions = {
   readonly method?: string;
@@ -75,9 +79,17 @@ export class HostRequests {
     }
   }
 
-  /** Like `read`, for documents that may be as large as files. */
+  /** Like `read`, for documents that may be larger. */
   async readLarge<S extends z.ZodType>(path: string, schema: S): Promise<z.infer<S>> {
-    return this.parse(await this.send(path, {}, this.fetches.files), schema);
+    return (await this.readLargeWithHeaders(path, schema)).body;
+  }
+
+  async readLargeWithHeaders<S extends z.ZodType>(
+    path: string,
+    schema: S,
+  ): Promise<{ readonly body: z.infer<S>; readonly headers: Headers }> {
+    const response = await this.send(path, {}, this.fetches.largeDocuments);
+    return { body: await this.parse(response, schema), headers: response.headers };
   }
 
   /** Returns the bytes of a file, which may be larger than other answers. Hosts can have files on another server. */
