@@ -58,6 +58,9 @@ describe('a GitLab', () => {
     const { host, requests } = openHost({ 'GET /projects': { body: [project], headers: { 'x-total': '41' } } });
     const listed = await host.listRepositories({ search: 'net work', number: 2, size: 20 });
     expect([listed.total, listed.repositories[0]?.identifier]).toEqual([41, IDENTIFIER]);
+    const uncounted = openHost({ 'GET /projects': { body: [project] } }).host;
+    expect((await uncounted.listRepositories({ search: '', number: 3, size: 1 })).total).toBe(4);
+    expect((await uncounted.listRepositories({ search: '', number: 3, size: 20 })).total).toBe(41);
     expect(requests[0]?.path).toContain('membership=true');
     expect(requests[0]?.path).toContain('search=net+work');
   });

@@ -78,7 +78,9 @@ export const createGitlabHost = (
       const parameters = new URLSearchParams({ ...options, ...page });
       const { body, headers } = await requests.readWithHeaders(`/projects?${parameters.toString()}`, projects);
       // The host counts at most 10,000 projects.
-      return { repositories: body.map(toRepository), total: parseTotal(headers, 'x-total') ?? number * size + 1 };
+      const read = (number - 1) * size + body.length;
+      const total = parseTotal(headers, 'x-total') ?? (body.length < size ? read : read + 1);
+      return { repositories: body.map(toRepository), total };
     },
     findRepository: async (identifier) => {
       const path = toProjectPath(identifier);
