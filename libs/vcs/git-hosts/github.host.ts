@@ -180,6 +180,8 @@ const readTagsPage = async (requests: HostRequests, url: URL, variables: object)
   const { data, errors } = await requests.write('POST', url, { query: TAGS_QUERY, variables }, tagsAnswer);
   if (errors?.some(({ type }) => type === 'RATE_LIMITED'))
     throw new GitHostError('rate-limited', `${url.host} limits the requests of this token`);
+  if (errors?.some(({ type }) => type === 'FORBIDDEN'))
+    throw new GitHostError('forbidden', `The token does not suffice for this request to ${url.host}`);
   if (!data?.repository) throw new GitHostError('not-found', `${url.host} has no such repository`);
   return data.repository.refs;
 };
