@@ -7,6 +7,9 @@ import type { BoundWorkspace } from './followed-repositories.queries.js';
 import type { RepositoryReader } from './repository-reader.service.js';
 import { toCommitEvent, type NewVcsEvent } from './vcs-events.queries.js';
 
+/** Pull requests of a repository with more than a list contains that the server remembers. */
+const MAX_REMEMBERED = 1_000;
+
 export type DecisionDependencies = {
   readonly database: Database;
   readonly versions: Pick<CommitVersions, 'hasCommit' | 'create' | 'endPullRequest'>;
@@ -90,6 +93,26 @@ const endClosed = async (
   }
 };
 
+/** Keys that are numbers have the order of the numbers. */
+const keepNewest = (pullRequests: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(pullRequests).slice(-MAX_REMEMBERED));
+
+/**
+ * Returns the open pull requests. A list of several pages can lack one: somebody changes it while the pages are read, and it
+ * moves to a page that was read before. So only those are closed that a second reading does not list either.
+ */
+const listOpen = async (
+  reader: RepositoryReader,
+  before: Readonly<Record<string, string>> | null,
+): Promise<readonly HostPullRequest[] | null> => {
+  const listed = await reader.listPullRequests();
+  if (listed === null || listed.length >= MAX_PULL_REQUESTS) return listed;
+  const numbers = new Set(listed.map(({ number }) => number));
+  if (Object.keys(before ?? {}).every((number) => numbers.has(Number(number)))) return listed;
+  const again = await reader.listPullRequestsAgain();
+  return [...listed, ...(again ?? []).filter(({ number }) => !numbers.has(number))];
+};
+
 /**
  * Decides the new commits of pull requests for a workspace. Pull requests that are open when the workspace begins start a plan
  * when they change.
@@ -102,11 +125,11 @@ export const decidePullRequests = async (
 ): Promise<DecidedPullRequests> => {
   const before = isFirst ? null : bound.pullRequests;
   const hasSome = Object.keys(before ?? {}).length > 0;
-  const listed = bound.repository.speculativeEnabled || hasSome ? await reader.listPullRequests() : null;
+  const listed = bound.repository.speculativeEnabled || hasSome ? await listOpen(reader, before) : null;
   if (listed === null) return { pullRequests: before, events: [] };
   const current = Object.fromEntries(listed.map(({ number, sha }) => [String(number), sha]));
   // A list that is full does not say which of the others were closed.
-  const pullRequests = listed.length < MAX_PULL_REQUESTS ? current : { ...before, ...current };
+  const pullRequests = listed.length < MAX_PULL_REQUESTS ? current : keepNewest({ ...before, ...current });
   if (before === null) return { pullRequests, events: [] };
   await endClosed(dependencies, bound, before, pullRequests);
   const events: NewVcsEvent[] = [];

@@ -46,22 +46,29 @@ export class RepositoryReader {
 
   /** Returns the open pull requests, those that changed last first; null if the repository has none that the account may read. */
   listPullRequests(): Promise<readonly HostPullRequest[] | null> {
-    return this.once('pull requests', async () => {
-      try {
-        return await this.host.listPullRequests(this.identifier);
-      } catch (error) {
-        if (error instanceof GitHostError && MISSING_RIGHTS.includes(error.failure)) {
-          this.refusal = error;
-          return null;
-        }
-        throw error;
-      }
-    });
+    return this.once('pull requests', () => this.readPullRequests());
+  }
+
+  /** Returns the open pull requests of a second reading. */
+  listPullRequestsAgain(): Promise<readonly HostPullRequest[] | null> {
+    return this.once('pull requests again', () => this.readPullRequests());
   }
 
   /** `sha`: the newest commit, with which the files change. */
   listPullRequestFiles(number: number, sha: string): Promise<readonly string[] | null> {
     return this.once(`files of ${number} ${sha}`, () => this.host.listPullRequestFiles(this.identifier, number));
+  }
+
+  private async readPullRequests(): Promise<readonly HostPullRequest[] | null> {
+    try {
+      return await this.host.listPullRequests(this.identifier);
+    } catch (error) {
+      if (error instanceof GitHostError && MISSING_RIGHTS.includes(error.failure)) {
+        this.refusal = error;
+        return null;
+      }
+      throw error;
+    }
   }
 
   private once<T>(name: string, read: () => Promise<T>): Promise<T> {
