@@ -17,8 +17,9 @@ import {
 /** How often the server checks that the host still has a webhook as it should be. */
 const CHECK_EVERY_MS = 60 * 60_000;
 const SECRET_BYTES = 32;
-/** Webhooks that one round removes at most. */
+/** Webhooks that one round removes at most, and the time after which it leaves the others to the next round. */
 const REMOVED_AT_ONCE = 100;
+const REMOVE_WITHIN_MS = 30_000;
 /** Failures after which the removal of a webhook is repeated. */
 const TEMPORARY_FAILURES: readonly GitHostFailure[] = ['unavailable', 'rate-limited'];
 
@@ -63,7 +64,9 @@ export class RepositoryWebhooks {
   /** Removes the webhooks of repositories that no workspace follows any more. `open` returns null for deleted connections. */
   async removeUnused(open: (webhook: UnusedWebhook) => Promise<GitHost | null>): Promise<void> {
     const { database, clock } = this.dependencies;
+    const end = clock.now().getTime() + REMOVE_WITHIN_MS;
     for (const webhook of await listUnusedWebhooks(database, clock.now().toISOString(), REMOVED_AT_ONCE)) {
+      if (clock.now().getTime() > end) return;
       try {
         const host = webhook.hostId === null ? null : await open(webhook);
         await host?.deleteWebhook(webhook.identifier, webhook.hostId ?? '');
