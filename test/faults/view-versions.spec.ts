@@ -65,14 +65,20 @@ describe('a start on views of an earlier version', () => {
   it('is reported by doctor and verify until a process rebuilds it', async () => {
     product = await launchProduct({ LOG_LEVEL: 'info' });
     await product.start('gateway');
+    const [row] = await query(`select version from event_store.view_versions where view = 'projects'`);
+    const version = String(row?.['version']);
     await query(`update event_store.view_versions set version = 0 where view = 'projects'`);
     const doctor = await product.run('doctor');
     expect(doctor.stdout).toMatch(
-      /^warning +view projects: version 0 of 2; serve or projector rebuilds it while it runs$/m,
+      new RegExp(
+        `^warning +view projects: version 0 of ${version}; serve or projector rebuilds it while it runs$`,
+        'm',
+      ),
     );
     const verify = await product.run('verify');
     expect(verify.code).toBe(1);
-    expect(verify.stdout).toMatch(/^projects: not compared; version 0 until the projector has rebuilt it as 2$/m);
+    const notCompared = `projects: not compared; version 0 until the projector has rebuilt it as ${version}`;
+    expect(verify.stdout.split('\n')).toContain(notCompared);
     expect(await product.run('rebuild', 'projects')).toMatchObject({ code: 0 });
     expect(await product.run('verify')).toMatchObject({ code: 0 });
   });
