@@ -27,7 +27,7 @@ const without = (listed: readonly HostPullRequest[], ...numbers: readonly number
 const findEnded = async (
   before: readonly HostPullRequest[],
   lists: readonly (readonly HostPullRequest[])[],
-): Promise<{ ended: readonly number[]; kept: number; readings: number }> => {
+): Promise<{ ended: readonly number[]; openCount: number; readings: number }> => {
   const ended: number[] = [];
   let readings = 0;
   const host: Pick<GitHost, 'listPullRequests'> = {
@@ -44,24 +44,24 @@ const findEnded = async (
   } as unknown as BoundWorkspace;
   const reader = new RepositoryReader(host as GitHost, 'acme/network', NOW);
   const { pullRequests } = await decidePullRequests(dependencies, bound, reader, false);
-  return { ended, kept: Object.keys(pullRequests ?? {}).length, readings };
+  return { ended, openCount: Object.keys(pullRequests ?? {}).length, readings };
 };
 
 describe('pull requests that a list lacks', () => {
   it('are closed only if a second reading lacks them too', async () => {
     const before = listOf(120);
     const lists = [without(before, 7, 80), without(before, 7)];
-    expect(await findEnded(before, lists)).toEqual({ ended: [7], kept: 119, readings: 2 });
+    expect(await findEnded(before, lists)).toEqual({ ended: [7], openCount: 119, readings: 2 });
   });
 
   it('cost no second reading if all are listed', async () => {
     const before = listOf(120);
-    expect(await findEnded(before, [before])).toEqual({ ended: [], kept: 120, readings: 1 });
+    expect(await findEnded(before, [before])).toEqual({ ended: [], openCount: 120, readings: 1 });
   });
 
   it('stay open while the list is full, the newest thousand of them', async () => {
     const before = listOf(1_100);
-    const { ended, kept } = await findEnded(before, [before.slice(-200)]);
-    expect([kept, ended.length, ended[0]]).toEqual([1_000, 100, 1]);
+    const { ended, openCount } = await findEnded(before, [before.slice(-200)]);
+    expect([openCount, ended.length, ended[0]]).toEqual([1_000, 100, 1]);
   });
 });
