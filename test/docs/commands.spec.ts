@@ -127,13 +127,14 @@ const paste = async (blocks: readonly string[]): Promise<Session> => {
 };
 
 beforeAll(async () => {
-  [port] = await freePorts();
   home = await mkdtemp(join(tmpdir(), 'cadastre-home-'));
   folder = await mkdtemp(join(tmpdir(), 'cadastre-repository-'));
   await cp(join(BUILD, 'dist'), join(folder, 'dist'), { recursive: true });
   await copyFile(join(ROOT, 'package.json'), join(folder, 'package.json'));
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   await symlink(join(ROOT, 'docs'), join(folder, 'docs'));
+  // Last, because another program of the tests could listen there meanwhile.
+  [port] = await freePorts();
   npm = spawn('npm', ['start'], { cwd: folder, env: environment(), stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   npm.stdout?.on('data', (chunk: Buffer) => (log += chunk.toString()));
   npm.stderr?.on('data', (chunk: Buffer) => (log += chunk.toString()));
