@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { MAX_PULL_REQUESTS, type HostPullRequest, type HostWebhook } from './git-host.js';
-import { nullIfUnknown } from './host-answers.js';
+import { nullIfUnknown, PAGE_SIZE, readPages } from './host-answers.js';
 import type { HostRequests } from './host-requests.http.js';
 import { hostRows, hostText, path as filePath, refName, sha, shorten, webAddress } from './host-texts.js';
 
-const PAGE_SIZE = 100;
 const MAX_TITLE_CHARACTERS = 500;
 /** The host lists no more files of a pull request. */
 const MAX_FILES = 3_000;
@@ -44,14 +43,11 @@ export const listGithubPullRequests = async (
   requests: HostRequests,
   path: string,
 ): Promise<readonly HostPullRequest[]> => {
-  const listed: HostPullRequest[] = [];
-  for (let page = 1; (page - 1) * PAGE_SIZE < MAX_PULL_REQUESTS; page += 1) {
+  const { rows } = await readPages(MAX_PULL_REQUESTS / PAGE_SIZE, (page) => {
     const query = `state=open&sort=updated&direction=desc&per_page=${PAGE_SIZE}&page=${page}`;
-    const rows = await requests.readLarge(`${path}/pulls?${query}`, pullRequests);
-    listed.push(...rows.flatMap((row) => (row === null ? [] : [toPullRequest(row)])));
-    if (rows.length < PAGE_SIZE) break;
-  }
-  return listed;
+    return requests.readLarge(`${path}/pulls?${query}`, pullRequests);
+  });
+  return rows.flatMap((row) => (row === null ? [] : [toPullRequest(row)]));
 };
 
 const files = hostRows(z.object({ filename: filePath, previous_filename: filePath.exactOptional() }));
@@ -61,15 +57,15 @@ export const listGithubPullRequestFiles = async (
   path: string,
   number: number,
 ): Promise<readonly string[] | null> => {
-  const paths = new Set<string>();
-  for (let page = 1; page * PAGE_SIZE <= MAX_FILES; page += 1) {
-    const address = `${path}/pulls/${number}/files?per_page=${PAGE_SIZE}&page=${page}`;
-    const rows = await nullIfUnknown(requests.readLarge(address, files));
-    if (rows === null) return null;
-    for (const { filename, previous_filename: previous } of rows) paths.add(filename).add(previous ?? filename);
-    if (rows.length < PAGE_SIZE) return [...paths];
-  }
-  return null;
+  const list = await nullIfUnknown(
+    readPages(MAX_FILES / PAGE_SIZE, (page) =>
+      requests.readLarge(`${path}/pulls/${number}/files?per_page=${PAGE_SIZE}&page=${page}`, files),
+    ),
+  );
+  if (!list?.isComplete) return null;
+  return [
+    ...new Set(list.rows.flatMap(({ filename, previous_filename: previous }) => [filename, previous ?? filename])),
+  ];
 };
 
 const EVENTS = ['push', 'pull_request'];
@@ -82,19 +78,14 @@ const webhook = z.object({
 });
 
 export const listGithubWebhooks = async (requests: HostRequests, path: string): Promise<readonly HostWebhook[]> => {
-  const listed: HostWebhook[] = [];
-  for (let page = 1; page <= MAX_WEBHOOK_PAGES; page += 1) {
-    const rows = await requests.read(`${path}/hooks?per_page=${PAGE_SIZE}&page=${page}`, hostRows(webhook));
-    listed.push(
-      ...rows.map(({ id, active, events, config }) => ({
-        id: String(id),
-        url: config.url ?? '',
-        isComplete: active && config.content_type === 'json' && EVENTS.every((event) => events.includes(event)),
-      })),
-    );
-    if (rows.length < PAGE_SIZE) break;
-  }
-  return listed;
+  const { rows } = await readPages(MAX_WEBHOOK_PAGES, (page) =>
+    requests.read(`${path}/hooks?per_page=${PAGE_SIZE}&page=${page}`, hostRows(webhook)),
+  );
+  return rows.map(({ id, active, events, config }) => ({
+    id: String(id),
+    url: config.url ?? '',
+    isComplete: active && config.content_type === 'json' && EVENTS.every((event) => events.includes(event)),
+  }));
 };
 
 export const createGithubWebhook = async (

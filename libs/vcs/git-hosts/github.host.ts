@@ -14,7 +14,7 @@ import {
   listGithubPullRequests,
   listGithubWebhooks,
 } from './github-pull-requests.http.js';
-import { isBranchName, nullIfUnknown, requirePath, toRepositoryPath } from './host-answers.js';
+import { isBranchName, nullIfUnknown, PAGE_SIZE, requirePath, toRepositoryPath } from './host-answers.js';
 import { HostRequests, type HostFetches } from './host-requests.http.js';
 import { hostRows, hostText, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
 
@@ -66,7 +66,6 @@ const TAGS_QUERY = `query ($owner: String!, $name: String!, $count: Int!, $after
   }
 }`;
 
-const PAGE_SIZE = 100;
 /** Pages of repositories that a search reads, because the search of the host finds all public repositories. */
 const MAX_SEARCHED_PAGES = 10;
 const MAX_STATUS_CHARACTERS = 140;

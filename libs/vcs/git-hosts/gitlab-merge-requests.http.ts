@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { MAX_PULL_REQUESTS, type HostPullRequest, type HostStatus, type HostWebhook } from './git-host.js';
-import { nullIfUnknown } from './host-answers.js';
+import { nullIfUnknown, PAGE_SIZE, readPages } from './host-answers.js';
 import type { HostRequests } from './host-requests.http.js';
 import { hostRows, hostText, path as filePath, refName, sha, shorten, webAddress } from './host-texts.js';
 
-const PAGE_SIZE = 100;
-const MAX_PAGES = 20;
+const MAX_WEBHOOK_PAGES = 20;
 const MAX_TITLE_CHARACTERS = 500;
 /** The limit of a merge request is from 1,000 to 3,000 files, as the administrators of the host set it. */
 const MAX_FILES = 1_000;
@@ -42,14 +41,11 @@ const toPullRequest = (row: ListedMergeRequest): HostPullRequest => ({
 });
 
 export const listMergeRequests = async (requests: HostRequests, path: string): Promise<readonly HostPullRequest[]> => {
-  const listed: HostPullRequest[] = [];
-  for (let page = 1; (page - 1) * PAGE_SIZE < MAX_PULL_REQUESTS; page += 1) {
+  const { rows } = await readPages(MAX_PULL_REQUESTS / PAGE_SIZE, (page) => {
     const query = `state=opened&order_by=updated_at&sort=desc&per_page=${PAGE_SIZE}&page=${page}`;
-    const rows = await requests.readLarge(`${path}/merge_requests?${query}`, mergeRequests);
-    listed.push(...rows.flatMap((row) => (row === null ? [] : [toPullRequest(row)])));
-    if (rows.length < PAGE_SIZE) break;
-  }
-  return listed;
+    return requests.readLarge(`${path}/merge_requests?${query}`, mergeRequests);
+  });
+  return rows.flatMap((row) => (row === null ? [] : [toPullRequest(row)]));
 };
 
 const diffs = hostRows(z.object({ old_path: filePath, new_path: filePath }));
@@ -59,15 +55,12 @@ export const listMergeRequestFiles = async (
   path: string,
   number: number,
 ): Promise<readonly string[] | null> => {
-  const paths = new Set<string>();
-  for (let page = 1; page * PAGE_SIZE <= MAX_FILES; page += 1) {
-    const address = `${path}/merge_requests/${number}/diffs?per_page=${PAGE_SIZE}&page=${page}`;
-    const rows = await nullIfUnknown(requests.readLarge(address, diffs));
-    if (rows === null) return null;
-    for (const row of rows) paths.add(row.new_path).add(row.old_path);
-    if (rows.length < PAGE_SIZE) return [...paths];
-  }
-  return null;
+  const list = await nullIfUnknown(
+    readPages(MAX_FILES / PAGE_SIZE, (page) =>
+      requests.readLarge(`${path}/merge_requests/${number}/diffs?per_page=${PAGE_SIZE}&page=${page}`, diffs),
+    ),
+  );
+  return list?.isComplete ? [...new Set(list.rows.flatMap((row) => [row.new_path, row.old_path]))] : null;
 };
 
 const EVENTS = { push_events: true, tag_push_events: true, merge_requests_events: true };
@@ -83,19 +76,14 @@ const webhook = z.object({
 });
 
 export const listProjectHooks = async (requests: HostRequests, path: string): Promise<readonly HostWebhook[]> => {
-  const listed: HostWebhook[] = [];
-  for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const rows = await requests.read(`${path}/hooks?per_page=${PAGE_SIZE}&page=${page}`, hostRows(webhook));
-    listed.push(
-      ...rows.map(({ id, url, push_events, tag_push_events, merge_requests_events, alert_status }) => ({
-        id: String(id),
-        url,
-        isComplete: push_events && tag_push_events && merge_requests_events && alert_status !== 'disabled',
-      })),
-    );
-    if (rows.length < PAGE_SIZE) break;
-  }
-  return listed;
+  const { rows } = await readPages(MAX_WEBHOOK_PAGES, (page) =>
+    requests.read(`${path}/hooks?per_page=${PAGE_SIZE}&page=${page}`, hostRows(webhook)),
+  );
+  return rows.map(({ id, url, push_events, tag_push_events, merge_requests_events, alert_status }) => ({
+    id: String(id),
+    url,
+    isComplete: push_events && tag_push_events && merge_requests_events && alert_status !== 'disabled',
+  }));
 };
 
 export const createProjectHook = async (

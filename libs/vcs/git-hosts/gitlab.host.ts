@@ -14,7 +14,7 @@ import {
   listProjectHooks,
   setCommitStatus,
 } from './gitlab-merge-requests.http.js';
-import { isBranchName, nullIfUnknown, requirePath } from './host-answers.js';
+import { isBranchName, nullIfUnknown, PAGE_SIZE, readPages, requirePath } from './host-answers.js';
 import { HostRequests, type HostFetches } from './host-requests.http.js';
 import { hostRows, hostText, parseTotal, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
 
@@ -42,7 +42,6 @@ const comparison = z.object({
   compare_timeout: z.boolean().nullish(),
 });
 
-const PAGE_SIZE = 100;
 const MAX_TREE_PAGES = 20;
 /** The limit of a comparison is from 1,000 to 3,000 files, as the administrators of the host set it. */
 const MAX_COMPARED_FILES = 1_000;
@@ -131,13 +130,10 @@ const readFolders = async (requests: HostRequests, path: string): Promise<readon
 };
 
 const readTags = async (requests: HostRequests, path: string) => {
-  const listed: { name: string; sha: string }[] = [];
-  for (let page = 1; listed.length < MAX_TAGS; page += 1) {
-    const rows = await requests.read(`${path}?order_by=updated&sort=desc&per_page=${PAGE_SIZE}&page=${page}`, tags);
-    listed.push(...rows.flatMap((tag) => (tag === null ? [] : [{ name: tag.name, sha: tag.commit.id }])));
-    if (rows.length < PAGE_SIZE || page * PAGE_SIZE >= MAX_TAGS) break;
-  }
-  return listed.slice(0, MAX_TAGS);
+  const { rows } = await readPages(MAX_TAGS / PAGE_SIZE, (page) =>
+    requests.read(`${path}?order_by=updated&sort=desc&per_page=${PAGE_SIZE}&page=${page}`, tags),
+  );
+  return rows.flatMap((tag) => (tag === null ? [] : [{ name: tag.name, sha: tag.commit.id }]));
 };
 
 const readCommit = async (requests: HostRequests, path: string): Promise<HostCommit> => {

@@ -32,3 +32,23 @@ export const nullIfUnknown = async <T>(answer: Promise<T>): Promise<T | null> =>
     throw error;
   }
 };
+
+/** Rows of a page of GitHub and GitLab. */
+export const PAGE_SIZE = 100;
+
+/**
+ * Reads a list until a page is not full, at most `maxPages`. `isComplete` is false if the last page that was read is full, so
+ * that there can be more rows.
+ */
+export const readPages = async <T>(
+  maxPages: number,
+  readPage: (page: number) => Promise<readonly T[]>,
+): Promise<{ readonly rows: readonly T[]; readonly isComplete: boolean }> => {
+  const rows: T[] = [];
+  for (let page = 1; page <= maxPages; page += 1) {
+    const read = await readPage(page);
+    rows.push(...read);
+    if (read.length < PAGE_SIZE) return { rows, isComplete: true };
+  }
+  return { rows, isComplete: false };
+};
