@@ -63,7 +63,8 @@ const formatTerraformSteps = ({ settings, caFile }: Greeting, token: string): st
   // Sets SSL_CERT_FILE for these commands only. In the whole shell it would hide other authorities from other programs.
   const authority = caFile ? `SSL_CERT_FILE=${caFile} ` : '';
   const variable = `TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}`;
-  const terraform = `env ${authority}"${variable}=${token}" terraform`;
+  // terraform uploads the folder of the configuration, and this one can be a clone with hundreds of MiB of packages.
+  const terraform = `env ${authority}"${variable}=${token}" terraform -chdir=hello`;
   return [
     'Use it with terraform:',
     '',
@@ -75,7 +76,7 @@ const formatTerraformSteps = ({ settings, caFile }: Greeting, token: string): st
 };
 
 const formatConfiguration = (host: string): string[] => [
-  `  cat > main.tf <<'EOF'`,
+  `  mkdir -p hello && cat > hello/main.tf <<'EOF'`,
   'terraform {',
   '  cloud {',
   `    hostname     = "${host}"`,
