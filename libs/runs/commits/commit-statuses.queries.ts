@@ -46,7 +46,7 @@ export const listUnreportedRuns = (
   paused: readonly string[],
   most: number,
 ): Promise<readonly UnreportedRun[]> =>
-  database.rows<UnreportedRun>(sql`
+  database.rows<UnreportedRun & { readonly turn: number }>(sql`
     select * from (
       select ${COLUMNS}, row_number() over (partition by oc.token order by c.created_at, c.id, r.id) as turn ${FROM}
        where c.ingress is not null and c.created_at >= ${since} and s.status is distinct from r.status

@@ -16,6 +16,8 @@ const NEVER_NULL: Readonly<Record<string, readonly string[]>> = {
   'libs/registry/registry/release-files/release-files.queries.ts': ['size'],
   'libs/operations/retention/retention.queries.ts': ['at', 'days', 'unusedSince'],
   'libs/organizations/tag-bindings/tag-bindings.queries.ts': ['organization'],
+  'libs/runs/commits/commit-statuses.queries.ts': ['token'],
+  'libs/runs/commits/followed-repositories.queries.ts': ['identifier', 'token'],
   'libs/workspaces/workspaces/lists/workspace-lists.queries.ts': ['organization'],
   'libs/workspaces/workspaces/workspaces/workspaces.queries.ts': ['organization'],
 };

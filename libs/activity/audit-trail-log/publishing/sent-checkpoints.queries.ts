@@ -11,13 +11,15 @@ export const findSentPosition = async (database: Database, topic: string): Promi
   return row?.position ?? 0;
 };
 
+type CommittedCheckpoint = SignedCheckpoint & { readonly position: number };
+
 /** Returns the next checkpoints after a position, in the order in which they were committed. */
 export const listCheckpointsAfter = (
   database: Database,
   position: number,
   limit: number,
-): Promise<readonly (SignedCheckpoint & { readonly position: number })[]> =>
-  database.rows(sql`
+): Promise<readonly CommittedCheckpoint[]> =>
+  database.rows<CommittedCheckpoint>(sql`
     select organization, note, signed_at as "signedAt", position from audit_trail.signed_checkpoints
      where position > ${position} order by position limit ${limit}`);
 

@@ -62,7 +62,7 @@ export const listAdministeredWorkspaces = async (
   const candidates = sql`${TABLES} where ${sql.and(buildConditions(filter))}`;
   const sortKey = sql.raw(SORT_COLUMNS[filter.sort]);
   const direction = buildDirection(filter.descending);
-  const rows = await database.slowRows<ListRow<AdministeredWorkspaceRow, { total: number }>>(
+  const rows = await database.slowRows<ListRow<AdministeredWorkspaceRow, { total: number; sortKey: string | null }>>(
     actor,
     sql.unkept(sql`
     select (select count(*) from ${candidates}) as total, page.*
