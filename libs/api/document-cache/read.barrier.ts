@@ -41,10 +41,15 @@ const NO_KEYS: ResourceKeys = { ids: [], names: [] };
 
 const NONE: ReadonlySet<WaitingRead> = new Set();
 
-/** One row, or one for each resource that was read. */
-type BarrierRows = readonly [BarrierRow, ...BarrierRow[]];
+/** Only the first row has the columns of the check, and each row those of a resource, if resources were read. */
+type CheckRow = (BarrierRow | { readonly [column in keyof BarrierRow]: null }) & {
+  readonly [column: string]: unknown;
+  readonly id?: string | null;
+};
 
-const isResource = (row: BarrierRow & Partial<LoadedRow>): row is BarrierRow & LoadedRow => typeof row.id === 'string';
+type CheckResult = { readonly row: BarrierRow; readonly resources: readonly LoadedRow[] };
+
+const isResource = (row: CheckRow): row is CheckRow & LoadedRow => typeof row.id === 'string';
 
 /** The snapshot and the state of the views of the last check. */
 type Checked = { readonly snapshot: string; readonly views: string };
@@ -166,11 +171,10 @@ export class ReadBarrier {
     if (!session || !checked) return NONE;
     const callers = [...new Set(requests.map(({ identity }) => identity))];
     try {
-      const rows = await this.run(session, checked, callers, keys);
-      const [row] = rows;
+      const { row, resources } = await this.run(session, checked, callers, keys);
       // The end of the connection can arrive with the response. Then nothing passes until there is a new connection.
       if (this.session !== session || !this.accept(row, checked)) return NONE;
-      if (countKeys(keys) > 0) this.reader.onRead(keys, rows.filter(isResource));
+      if (countKeys(keys) > 0) this.reader.onRead(keys, resources);
       const outdated = new Set(row.outdated.map((position) => callers[position - 1]));
       return new Set(requests.filter(({ identity }) => !outdated.has(identity)));
     } catch (error) {
@@ -203,7 +207,7 @@ export class ReadBarrier {
   private async tryOpen(): Promise<void> {
     try {
       const session = (this.session ??= await this.connect());
-      const [{ snapshot, views }] = await this.run(session, null, [], NO_KEYS);
+      const { snapshot, views } = (await this.run(session, null, [], NO_KEYS)).row;
       this.reader.onUnknownChanges();
       if (this.session !== session) return;
       if (views === null) this.retryAt = performance.now() + RECONNECT_MS;
@@ -234,14 +238,17 @@ export class ReadBarrier {
     before: Checked | null,
     callers: readonly Identity[],
     keys: ResourceKeys,
-  ): Promise<BarrierRows> {
+  ): Promise<CheckResult> {
     const { count } = this.database;
     count.statements += 1;
     count.roundTrips += 1;
     cacheMetrics.checks.inc();
     const check = selectBarrier(before, `[${callers.map(toCallerJson).join(',')}]`);
     const statement = countKeys(keys) === 0 ? check : withResources(check, this.reader.select(keys));
-    return (await within(ANSWER_TIMEOUT_MS, session.run<BarrierRow>(statement))) as unknown as BarrierRows;
+    const rows = await within(ANSWER_TIMEOUT_MS, session.run<CheckRow>(statement));
+    const [row] = rows;
+    if (!row || row.snapshot === null) throw new Error('Postgres has answered a check without its row');
+    return { row, resources: rows.filter(isResource) };
   }
 
   /** Closes the connection. Nothing passes until a new one has been opened. */
