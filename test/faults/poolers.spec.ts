@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Database, inspectConnections, PooledConnectionError } from '#platform/postgres';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '#platform/host';
 import { DATA } from '../support/folders.js';
 import { startPgBouncer, type PgBouncer, type PoolMode } from '../support/pgbouncer.js';
@@ -153,5 +154,18 @@ describe('a start through a PgBouncer', () => {
     expect(ended.stderr.trimEnd().split('\n')).toEqual([line]);
     const { code, stdout } = await product.runWith(settings(), 'doctor');
     expect([code, stdout]).toEqual([1, expect.stringContaining(`FAILED   database: ${line}`)]);
+  });
+
+  it.each([
+    ['beside a direct address', () => site.postgres.url, undefined],
+    ['as the direct address', () => site.poolers.transaction.urlOf(), expect.any(PooledConnectionError)],
+  ])('inspects a pooler %s in the process too', async (_, directUrl, failure) => {
+    const poolerUrl = site.poolers.transaction.urlOf();
+    const database = new Database({ url: directUrl(), poolerUrl, connections: 1, applicationName: 'test' });
+    try {
+      expect(await inspectConnections(database).catch((error: unknown) => error)).toEqual(failure);
+    } finally {
+      await database.close();
+    }
   });
 });
