@@ -69,8 +69,10 @@ describe('the settings of an organization', () => {
     const stored = page.getByRole('form', { name: 'Stored for clients' });
     await stored.getByLabel('Minutes after which an idle session ends').fill('60');
     await stored.getByRole('switch', { name: 'Cost estimation' }).check({ force: true });
+    // The button is also disabled before the server has answered.
+    const saved = page.waitForResponse((response) => response.request().method() === 'PATCH' && response.ok());
     await stored.getByRole('button', { name: 'Save' }).click();
-    await stored.getByRole('button', { name: 'Save', disabled: true }).waitFor();
+    await saved;
     expect((await readOrganization()).attributes).toMatchObject({
       'session-timeout': 60,
       'cost-estimation-enabled': true,
