@@ -70,12 +70,23 @@ const bundle = await rolldown({
   logLevel: 'warn',
   plugins: [readSourceMaps, keepModuleUrls(outFolder)],
 });
-await bundle.write({
+const { output } = await bundle.write({
   dir: outFolder,
   format: 'esm',
   keepNames: true,
   sourcemap: true,
+  // V8 keeps the text of the program in memory, with two bytes for each character unless all are ASCII.
+  minify: {
+    compress: false,
+    mangle: false,
+    codegen: { removeWhitespace: true, asciiOnly: true, legalComments: 'inline' },
+  },
   entryFileNames: 'apps/cadastre/src/[name].js',
   chunkFileNames: 'bundle/[name]-[hash].js',
 });
 await bundle.close();
+
+// The minifier escapes no characters of tagged templates, because their tag can read the raw text.
+for (const file of output)
+  if (file.type === 'chunk' && /[^\x00-\x7f]/.test(file.code))
+    throw new Error(`${file.fileName} has characters that are not ASCII: write them as entities or escapes`);

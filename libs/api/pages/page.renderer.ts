@@ -24,7 +24,7 @@ export const renderPage = ({ title, body, username, isWide = false, ...sources }
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       <meta name="color-scheme" content="light dark" />
       <meta name="robots" content="noindex" />
-      <title>${title} · Cadastre</title>
+      <title>${title} &middot; Cadastre</title>
       <link rel="icon" href="${ICON_PATH}" type="image/svg+xml" />
       <link rel="stylesheet" href="${STYLESHEET_PATH}" />
       ${(sources.scripts ?? []).map((path) => html`<script src="${path}" defer></script>`)}

@@ -3,4 +3,4 @@ import { html, type Html } from './html.js';
 
 /** Returns a time in UTC, to the minute; a dash for null. */
 export const renderTime = (time: Timestamp | null): Html =>
-  time === null ? html`–` : html`<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;
+  time === null ? html`&ndash;` : html`<time datetime="${time}">${time.slice(0, 16).replace('T', ' ')} UTC</time>`;
