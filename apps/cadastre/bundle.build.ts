@@ -88,5 +88,5 @@ await bundle.close();
 
 // The minifier escapes no characters of tagged templates, because their tag can read the raw text.
 for (const file of output)
-  if (file.type === 'chunk' && /[^\t\n\r -~]/.test(file.code))
+  if (file.type === 'chunk' && /[\u0080-\uffff]/.test(file.code))
     throw new Error(`${file.fileName} has characters that are not ASCII: write them as entities or escapes`);
