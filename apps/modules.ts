@@ -71,6 +71,7 @@ import {
   createWaitingRemoteRunsJob,
 } from '#runs/runs';
 import { commitsDefinition, createCommitsJobs } from '#runs/commits';
+import { createTriggeredRunsFollower, runTriggersDefinition } from '#runs/run-triggers';
 import { savedViewsDefinition } from '#organizations/saved-views';
 import { createScimDefinition } from '#identity/scim';
 import { createAccountMailsJob, signInDefinition } from '#identity/sign-in';
@@ -84,7 +85,12 @@ import { connectionsDefinition } from '#vcs/connections';
 import { vaultDefinition } from '#storage/vault';
 import { createExpiredWorkloadTokensJob, workloadIdentitiesDefinition } from '#identity/workload-identities';
 import { oidcIssuerDefinition } from '#identity/oidc-issuer';
-import { createExpiredLocksJob, createExpiredWorkspacesJob, workspacesDefinition } from '#workspaces/workspaces';
+import {
+  createExpiredLocksJob,
+  createExpiredWorkspacesJob,
+  ToolReleases,
+  workspacesDefinition,
+} from '#workspaces/workspaces';
 
 const eventDefinitions: readonly ModuleDefinition[] = [
   organizationsDefinition,
@@ -94,6 +100,7 @@ const eventDefinitions: readonly ModuleDefinition[] = [
   tagsDefinition,
   stateDefinition,
   runsDefinition,
+  runTriggersDefinition,
   agentsDefinition,
   sshKeysDefinition,
   connectionsDefinition,
@@ -141,7 +148,7 @@ export const views = listViews(moduleDefinitions);
 export const ENCRYPTED_FILES: readonly string[] = [STATE_FILES, CONFIGURATION_FILES, RUN_FILES];
 
 /** Followers that remove files. They need the file store, so definitions of modules cannot list them. */
-export const createFileSweepers = (blobs: BlobStore, database: Database): readonly Follower[] => {
+const createFileSweepers = (blobs: BlobStore, database: Database): readonly Follower[] => {
   const deferring = new DeferringBlobs(blobs, database);
   return [
     createConfigurationSweeper(deferring),
@@ -150,6 +157,19 @@ export const createFileSweepers = (blobs: BlobStore, database: Database): readon
     createReleaseSweeper(deferring),
   ];
 };
+
+type FollowerDependencies = {
+  readonly store: EventStore;
+  readonly blobs: BlobStore;
+  readonly settings: Pick<Settings, 'toolReleases'>;
+};
+
+/** Returns all followers but those of the publisher. */
+export const createFollowers = ({ store, blobs, settings }: FollowerDependencies): readonly Follower[] => [
+  ...moduleDefinitions.flatMap(({ followers }) => followers),
+  ...createFileSweepers(blobs, store.database),
+  createTriggeredRunsFollower(new ToolReleases(settings.toolReleases)),
+];
 
 type ScheduledJobDependencies = {
   readonly store: EventStore;

@@ -27,6 +27,7 @@ import {
   makeOrganization,
   makeReservedTagKey,
   makeRun,
+  makeRunTrigger,
   makeTeam,
   makeWorkspace,
   related,
@@ -158,7 +159,7 @@ const STATEMENTS: Readonly<Record<string, number>> = {
   // The organization, the follower, the log, the checkpoint, the entry, its leaf, the keys of its people, and the tiles.
   '/api/v2/organizations/:organization/audit-trail-log/entries/:entry/proof': 8,
   // Each follower has a statement of its own.
-  '/api/v2/admin/site-status': 16,
+  '/api/v2/admin/site-status': 17,
 };
 
 let server: TestServer;
@@ -243,6 +244,8 @@ const furnish = async (): Promise<typeof seeds> => {
   const global = resource('varsets', { name: 'shared', global: true });
   const set = expectStatus(await server.post('/api/v2/organizations/acme/varsets', global), 201).body.data;
   const configuration = await makeConfigurationVersion(server, workspace);
+  const upstream = await makeWorkspace(server, 'acme', 'upstream');
+  const trigger = await makeRunTrigger(server, workspace, upstream);
   const run = await makeRun(server, workspace);
   const comment = resource('comments', { body: 'well' });
   const runComment = expectStatus(await server.post(`/api/v2/runs/${run}/comments`, comment), 201).body.data;
@@ -290,6 +293,7 @@ const furnish = async (): Promise<typeof seeds> => {
     agents: agent,
     'cidr-range-lists': ipAllowlist.id,
     'cidr-ranges': ipAllowlist.relationships['cidr-ranges'].data[0].id,
+    'run-triggers': trigger,
     'saved-views': savedView.id,
     'oauth-clients': client,
     'oauth-tokens': oauthToken,

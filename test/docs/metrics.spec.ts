@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import type { BlobStore } from '#storage/blob-store';
-import type { Database } from '#platform/postgres';
+import type { EventStore } from '#storage/event-store';
 import { STATE_TOPICS } from '#api/state-topics';
-import { createFileSweepers, moduleDefinitions } from '../../apps/modules.js';
+import { createFollowers } from '../../apps/modules.js';
 import { ROOT } from '../support/folders.js';
 
 const readSources = async (): Promise<readonly string[]> => {
@@ -47,8 +47,7 @@ describe('the reference of metrics', () => {
     const page = await readFile(join(ROOT, 'docs/reference/metrics.md'), 'utf8');
     const [, text = ''] = /The followers are ([^.]*)\./.exec(page) ?? [];
     const followers = [
-      ...moduleDefinitions.flatMap((definition) => definition.followers),
-      ...createFileSweepers({} as BlobStore, {} as Database),
+      ...createFollowers({ store: {} as EventStore, blobs: {} as BlobStore, settings: { toolReleases: [] } }),
       { name: 'publisher' },
       { name: STATE_TOPICS },
     ];

@@ -23,6 +23,7 @@ import * as providerVersions from '../../libs/registry/registry/versions/registr
 import * as providers from '../../libs/registry/registry/providers/registry-providers.controller.js';
 import * as retention from '../../libs/operations/retention/data-retention-policy-delete-olders.controller.js';
 import * as configurations from '../../libs/runs/runs/configuration-versions/configuration-versions.controller.js';
+import * as runTriggers from '../../libs/runs/run-triggers/run-triggers.controller.js';
 import * as runs from '../../libs/runs/runs/runs/runs.body.js';
 import * as runIdentityTokens from '../../libs/runs/runs/identity-tokens/run-identity-tokens.controller.js';
 import * as runJobs from '../../libs/runs/runs/jobs/run-jobs.controller.js';
@@ -417,6 +418,16 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
   'run-leases': {
     requests: [{ name: 'renew', routes: ['POST /api/v2/runs/:id/actions/renew-lease'], body: runLeases.renewalBody }],
     also: { fence: 'cadastre', 'wait-seconds': 'cadastre' },
+  },
+  'run-triggers': {
+    requests: [
+      {
+        name: 'create',
+        routes: ['POST /api/v2/workspaces/:id/run-triggers'],
+        body: runTriggers.createBody,
+        goTfe: ['RunTriggerCreateOptions'],
+      },
+    ],
   },
   runs: {
     requests: [
@@ -932,7 +943,6 @@ export const NOT_BUILT: Readonly<Record<string, readonly string[]>> = {
     'WorkspaceRunTaskCreateOptions',
     'WorkspaceRunTaskUpdateOptions',
   ],
-  'run triggers': ['RunTriggerCreateOptions'],
   stacks: [
     'CreateStackConfigurationOptions',
     'RegistryComponentCreateOptions',

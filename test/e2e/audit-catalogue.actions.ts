@@ -12,11 +12,13 @@ import {
   makeProject,
   makeReservedTagKey,
   makeRun,
+  makeRunTrigger,
   makeTeam,
   makeWorkspace,
   reportBody,
   resource,
   runBody,
+  runTriggerBody,
   type SeededMember,
   type SeededOrganization,
 } from '../support/seeds.js';
@@ -633,6 +635,18 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
     const { id, name } = await makeIpAllowlist(world);
     const answer = expectStatus(await world.owner.delete(`${P}/cidr-range-lists/${id}`), 204);
     return { answer, id, meta: { name } };
+  },
+  'run_trigger.create': async (world) => {
+    const [workspace, source] = [await freshWorkspace(world), await freshWorkspace(world)];
+    const answer = await world.owner.post(`${P}/workspaces/${workspace}/run-triggers`, runTriggerBody(source));
+    const id = expectStatus(answer, 201).body.data.id as string;
+    return { answer, id, meta: { workspace_id: workspace, sourceable_id: source } };
+  },
+  'run_trigger.destroy': async (world) => {
+    const [workspace, source] = [await freshWorkspace(world), await freshWorkspace(world)];
+    const id = await makeRunTrigger(world.owner, workspace, source);
+    const answer = expectStatus(await world.owner.delete(`${P}/run-triggers/${id}`), 204);
+    return { answer, id, meta: { workspace_id: workspace, sourceable_id: source } };
   },
   'saved_view.create': async (world) => {
     const { answer, id } = await makeView(world);

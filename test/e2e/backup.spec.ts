@@ -30,7 +30,7 @@ import { createLogger, RandomIds, SystemClock } from '#platform/host';
 import { readSettings } from '#platform/settings';
 import { computeLockKey, type Database } from '#platform/postgres';
 import { createRuntime, migrateDatabase, type Runtime } from '../../apps/runtime.js';
-import { createFileSweepers, moduleDefinitions } from '../../apps/modules.js';
+import { createFollowers, moduleDefinitions } from '../../apps/modules.js';
 import { createS3Location, listFiles } from '../../libs/storage/blob-store/spec.js';
 import { freshDatabase } from '../support/database.js';
 import { waitForFollowers } from '../support/event-log.js';
@@ -489,8 +489,8 @@ describe('every table', () => {
     expect(rows.map(({ name }) => name).toSorted()).toEqual(explained.toSorted());
   });
 
-  it('of the sweepers is restored with their checkpoints', () => {
-    const names = createFileSweepers(server.runtime.blobs, server.database).map(({ name }) => name);
+  it('of the followers without tables is restored with their checkpoints', () => {
+    const names = createFollowers(server.runtime).flatMap(({ name, tables }) => (tables.length === 0 ? [name] : []));
     expect(FOLLOWERS).toEqual(expect.arrayContaining(names));
   });
 });

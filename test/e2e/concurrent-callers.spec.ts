@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { followerMetrics } from '../../libs/storage/event-store/followers/follower.metrics.js';
 import { sql } from '#platform/kernel';
-import { moduleDefinitions, createFileSweepers } from '../../apps/modules.js';
+import { createFollowers, moduleDefinitions } from '../../apps/modules.js';
 import { waitForFollowers, logLength } from '../support/event-log.js';
 import { chooseSeed, countRounds, scaleLimit } from '../support/rounds.js';
 import {
@@ -109,10 +109,7 @@ describe(`two hundred workspaces and twenty writers with random actions, with se
 
 /** Resolves when every follower has read all events, including those that the queue of runs appends meanwhile. */
 const followersAreThrough = async (): Promise<void> => {
-  const followers = [
-    ...moduleDefinitions.flatMap((definition) => definition.followers),
-    ...createFileSweepers(server.runtime.blobs, server.database),
-  ];
+  const followers = createFollowers(server.runtime);
   for (;;) {
     const length = await logLength(server.store);
     for (const { name } of followers) await waitForFollowers(server.store, name);

@@ -74,6 +74,8 @@ describe('a list of a caller without the permission', () => {
       'notification_configurations',
       () => `/api/v2/teams/${team}/notification-configurations`,
     ],
+    ['run triggers of a workspace', 'run_triggers', inWorkspace('run-triggers?filter[run-trigger][type]=inbound')],
+    ['run triggers', 'run_triggers', inOrganization('run-triggers')],
     ['saved views', 'saved_views', inOrganization('saved-views')],
     ['IP allowlists', 'ip_allowlists', inOrganization('cidr-range-lists')],
     ['audit fact sources', 'audit_fact_sources', inOrganization('audit-fact-sources')],

@@ -275,3 +275,11 @@ export const makeRun = async (api: ApiTestClient, workspace: string, attributes:
 /** Returns an executor's report about a run. */
 export const reportBody = (status: string, attributes: object = {}): object =>
   resource('run-progress', { status, ...attributes });
+
+export const runTriggerBody = (source: string): object =>
+  resource('run-triggers', {}, { sourceable: { data: { type: 'workspaces', id: source } } });
+
+/** Lets each apply of the source start a run in the workspace. */
+export const makeRunTrigger = async (api: ApiTestClient, workspace: string, source: string): Promise<string> =>
+  expectStatus(await api.post(`/api/v2/workspaces/${workspace}/run-triggers`, runTriggerBody(source)), 201).body.data
+    .id as string;

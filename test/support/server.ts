@@ -16,7 +16,7 @@ import { TokenUsageRecorder } from '../../libs/api/access/authentication/token-u
 import { buildHttpOptions } from '../../apps/gateway/src/gateway.js';
 import { GatewayModule } from '../../apps/gateway/src/gateway.module.js';
 import { createRuntime, type Runtime } from '../../apps/runtime.js';
-import { moduleDefinitions, createFileSweepers } from '../../apps/modules.js';
+import { createFollowers } from '../../apps/modules.js';
 import { copyDatabase, freshDatabase } from './database.js';
 import { freePorts } from './free-ports.js';
 import { checkDescribedResponse, type CheckedResponse } from './described-responses.js';
@@ -201,12 +201,7 @@ export const startTestServer = async (options: TestServerOptions = {}): Promise<
   const limits = { ...settings.http, ...options.limits };
   const app = await createHttpServer(GatewayModule.over(runtime), { tls: null, ...buildHttpOptions(runtime), limits });
   await app.listen(port, '127.0.0.1');
-  const followers = options.followers
-    ? [
-        ...moduleDefinitions.flatMap((definition) => definition.followers),
-        ...createFileSweepers(runtime.blobs, runtime.store.database),
-      ]
-    : [];
+  const followers = options.followers ? createFollowers(runtime) : [];
   const runners = followers.map((follower) => new FollowerRunner(runtime.store, follower, logger));
   for (const runner of runners) runner.start();
   const url = port === 0 ? await app.getUrl() : settings.publicUrl;

@@ -33,6 +33,7 @@ import { RegistryModule } from '#registry/registry';
 import { RecoveryModule } from '#operations/recovery';
 import { RetentionModule } from '#operations/retention';
 import { CommitsModule } from '#runs/commits';
+import { RunTriggersModule } from '#runs/run-triggers';
 import { RunsModule } from '#runs/runs';
 import { SavedViewsModule } from '#organizations/saved-views';
 import { ScimModule } from '#identity/scim';
@@ -64,6 +65,7 @@ const WITHOUT_OPTIONS = [
   HistoryModule,
   IpAllowlistsModule,
   PagesModule,
+  RunTriggersModule,
   SavedViewsModule,
   SshKeysModule,
   TagsModule,

@@ -2,7 +2,7 @@ import { VERSION } from '#platform/host';
 import type { Settings } from '#platform/settings';
 import type { SiteFacts, SiteSetting } from '#operations/site';
 import { listPublishers } from '../../kafka-topics.js';
-import { createFileSweepers, createScheduledJobs, moduleDefinitions } from '../../modules.js';
+import { createFollowers, createScheduledJobs } from '../../modules.js';
 import type { Runtime } from '../../runtime.js';
 
 const formatYes = (isOn: boolean): string => (isOn ? 'on' : 'off');
@@ -70,15 +70,11 @@ const listLimitSettings = ({
 
 /** Returns what the gateway describes to administrators of the site. */
 export const collectSiteFacts = (runtime: Runtime): SiteFacts => {
-  const { settings, blobs, store } = runtime;
+  const { settings } = runtime;
   return {
     version: VERSION,
     settings: listSiteSettings(settings),
-    followers: [
-      ...moduleDefinitions.flatMap((definition) => definition.followers),
-      ...createFileSweepers(blobs, store.database),
-      ...listPublishers(settings),
-    ],
+    followers: [...createFollowers(runtime), ...listPublishers(settings)],
     jobs: createScheduledJobs(runtime, settings).map(({ name, everyMs }) => ({ name, everyMs })),
   };
 };

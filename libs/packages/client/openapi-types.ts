@@ -3570,6 +3570,71 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/workspaces/{id}/run-triggers': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the run triggers of a workspace
+     * @description Contains only triggers whose other workspace has runs that you may read.
+     */
+    get: operations['listRunTriggers'];
+    put?: never;
+    /**
+     * Create a run trigger
+     * @description Needs admin access to the workspace, and read access to the runs of the source. A workspace has at most 20 sources, and is the source of at most 100 workspaces.
+     */
+    post: operations['createRunTrigger'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/organizations/{organization}/run-triggers': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the run triggers of an organization
+     * @description An extension of Cadastre. Contains only triggers between workspaces whose runs you may read, the oldest first.
+     */
+    get: operations['listOrganizationRunTriggers'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/run-triggers/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a run trigger */
+    get: operations['getRunTrigger'];
+    put?: never;
+    post?: never;
+    /**
+     * Delete a run trigger
+     * @description Needs admin access to the workspace in which runs start.
+     */
+    delete: operations['deleteRunTrigger'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/admin/runs': {
     parameters: {
       query?: never;
@@ -6338,17 +6403,6 @@ export interface components {
         | {
             id: string;
             /** @constant */
-            type: 'run_trigger';
-            /** @enum {string} */
-            action: 'create' | 'destroy';
-            /** @default null */
-            meta: {
-              [key: string]: string | number | boolean | null;
-            } | null;
-          }
-        | {
-            id: string;
-            /** @constant */
             type: 'saml_configuration';
             /** @enum {string} */
             action: 'create' | 'update' | 'destroy' | 'enable' | 'disable';
@@ -7736,6 +7790,20 @@ export interface components {
           protocols: ('4.0' | '5.0' | '6.0')[] | null;
         };
         relationships?: unknown;
+      };
+    };
+    CreateRunTriggerBody: {
+      data: {
+        type?: ('run-triggers' | '') | null;
+        /** @default {} */
+        attributes: Record<string, never>;
+        relationships?: {
+          sourceable?: {
+            data?: {
+              id?: string | null;
+            } | null;
+          } | null;
+        };
       };
     };
     ForceCancelSiteRunBody: {
@@ -12789,6 +12857,67 @@ export interface components {
       /** @example id-of-oauth-tokens */
       id: string;
     };
+    RunTriggerDocument: {
+      data: components['schemas']['RunTrigger'];
+    };
+    /** @description Starts a run in a workspace after each apply of another workspace, the source. */
+    RunTrigger: {
+      /** @example rt-4tVn8XcQz2LkWb6R */
+      id: string;
+      /** @constant */
+      type: 'run-triggers';
+      attributes: {
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'created-at': string;
+        /** @description What the caller may do. */
+        permissions: {
+          /** @example true */
+          'can-destroy': boolean;
+        };
+        /**
+         * @description The name of the source. Null if you may not read its runs.
+         * @example network
+         */
+        'sourceable-name': string | null;
+        /**
+         * @description The name of the workspace in which runs start. Null if you may not read its runs.
+         * @example cluster
+         */
+        'workspace-name': string | null;
+      };
+      relationships: {
+        sourceable: {
+          data: components['schemas']['WorkspaceIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        workspace: {
+          data: components['schemas']['WorkspaceIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/run-triggers/rt-4tVn8XcQz2LkWb6R
+         */
+        self: string;
+      };
+    };
+    RunTriggerPageWithIncluded: {
+      data: components['schemas']['RunTrigger'][];
+      included?: components['schemas']['Workspace'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    RunTriggerDocumentWithIncluded: {
+      data: components['schemas']['RunTrigger'];
+      included?: components['schemas']['Workspace'][];
+    };
     RunPageWithIncluded: {
       data: components['schemas']['Run'][];
       included?: (components['schemas']['Organization'] | components['schemas']['Workspace'])[];
@@ -12903,7 +13032,7 @@ export interface components {
          */
         'position-in-queue': number;
         /** @enum {string} */
-        source: 'tfe-api' | 'tfe-ui' | 'tfe-configuration-version';
+        source: 'tfe-api' | 'tfe-ui' | 'tfe-configuration-version' | 'tfe-run-trigger' | 'tfe-infrastructure-lifecycle';
         /** @enum {string} */
         status:
           | 'pending'
@@ -13104,6 +13233,11 @@ export interface components {
         /** @constant */
         'trigger-reason': 'manual';
         /**
+         * @description The workspace whose run has started this one by a run trigger; null if there is none, or if you may not read its runs.
+         * @example null
+         */
+        'triggering-source-name': string | null;
+        /**
          * @description Why no executor can take the run; null if one can.
          * @example null
          */
@@ -13151,6 +13285,14 @@ export interface components {
         'task-stages': {
           /** @example [] */
           data: components['schemas']['TaskStageIdentifier'][];
+        };
+        'triggering-run': {
+          data: components['schemas']['RunIdentifier'] | null;
+          links?: components['schemas']['RelatedLinks'];
+        };
+        'triggering-source': {
+          data: components['schemas']['WorkspaceIdentifier'] | null;
+          links?: components['schemas']['RelatedLinks'];
         };
         workspace: {
           data: components['schemas']['WorkspaceIdentifier'];
@@ -39742,6 +39884,218 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
+  listRunTriggers: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description Related resources to add to the document. Separate values with commas. */
+        include?: ('workspace' | 'sourceable')[];
+        /** @description Required. `inbound`: triggers that start runs in the workspace. `outbound`: triggers whose source it is. */
+        'filter[run-trigger][type]'?: 'inbound' | 'outbound';
+      };
+      header?: never;
+      path: {
+        /** @description The id of the workspace. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RunTriggerPageWithIncluded'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createRunTrigger: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the workspace. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "run-triggers",
+         *         "attributes": {},
+         *         "relationships": {
+         *           "sourceable": {
+         *             "data": {
+         *               "id": "ws-7hQ2vXbN4kTgYw3D"
+         *             }
+         *           }
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateRunTriggerBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RunTriggerDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The source is missing, is the workspace itself or one of its sources, the triggers would form a cycle, or there are too many. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The source is missing, is the workspace itself or one of its sources, the triggers would form a cycle, or there are too many."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listOrganizationRunTriggers: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description Related resources to add to the document. Separate values with commas. */
+        include?: ('workspace' | 'sourceable')[];
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RunTriggerPageWithIncluded'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getRunTrigger: {
+    parameters: {
+      query?: {
+        /** @description Related resources to add to the document. Separate values with commas. */
+        include?: ('workspace' | 'sourceable')[];
+      };
+      header?: never;
+      path: {
+        /** @description The id of the run trigger. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RunTriggerDocumentWithIncluded'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteRunTrigger: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the run trigger. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
   listSiteRuns: {
     parameters: {
       query?: {
@@ -42593,6 +42947,7 @@ export interface operations {
            *               "plan-queued-at": "2026-01-31T12:30:15.123Z"
            *             },
            *             "trigger-reason": "manual",
+           *             "triggering-source-name": null,
            *             "waiting-reason": null
            *           },
            *           "relationships": {
@@ -42674,6 +43029,24 @@ export interface operations {
            *             },
            *             "task-stages": {
            *               "data": []
+           *             },
+           *             "triggering-run": {
+           *               "data": {
+           *                 "type": "runs",
+           *                 "id": "run-6mKd9TzPq3XvLcB8"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "triggering-source": {
+           *               "data": {
+           *                 "type": "workspaces",
+           *                 "id": "ws-7hQ2vXbN4kTgYw3D"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
            *             },
            *             "workspace": {
            *               "data": {
@@ -42884,6 +43257,7 @@ export interface operations {
            *               "plan-queued-at": "2026-01-31T12:30:15.123Z"
            *             },
            *             "trigger-reason": "manual",
+           *             "triggering-source-name": null,
            *             "waiting-reason": null
            *           },
            *           "relationships": {
@@ -42965,6 +43339,24 @@ export interface operations {
            *             },
            *             "task-stages": {
            *               "data": []
+           *             },
+           *             "triggering-run": {
+           *               "data": {
+           *                 "type": "runs",
+           *                 "id": "run-6mKd9TzPq3XvLcB8"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "triggering-source": {
+           *               "data": {
+           *                 "type": "workspaces",
+           *                 "id": "ws-7hQ2vXbN4kTgYw3D"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
            *             },
            *             "workspace": {
            *               "data": {
@@ -43149,6 +43541,7 @@ export interface operations {
            *               "plan-queued-at": "2026-01-31T12:30:15.123Z"
            *             },
            *             "trigger-reason": "manual",
+           *             "triggering-source-name": null,
            *             "waiting-reason": null
            *           },
            *           "relationships": {
@@ -43230,6 +43623,24 @@ export interface operations {
            *             },
            *             "task-stages": {
            *               "data": []
+           *             },
+           *             "triggering-run": {
+           *               "data": {
+           *                 "type": "runs",
+           *                 "id": "run-6mKd9TzPq3XvLcB8"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "triggering-source": {
+           *               "data": {
+           *                 "type": "workspaces",
+           *                 "id": "ws-7hQ2vXbN4kTgYw3D"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
            *             },
            *             "workspace": {
            *               "data": {
@@ -43414,6 +43825,7 @@ export interface operations {
            *               "plan-queued-at": "2026-01-31T12:30:15.123Z"
            *             },
            *             "trigger-reason": "manual",
+           *             "triggering-source-name": null,
            *             "waiting-reason": null
            *           },
            *           "relationships": {
@@ -43495,6 +43907,24 @@ export interface operations {
            *             },
            *             "task-stages": {
            *               "data": []
+           *             },
+           *             "triggering-run": {
+           *               "data": {
+           *                 "type": "runs",
+           *                 "id": "run-6mKd9TzPq3XvLcB8"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
+           *             },
+           *             "triggering-source": {
+           *               "data": {
+           *                 "type": "workspaces",
+           *                 "id": "ws-7hQ2vXbN4kTgYw3D"
+           *               },
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
            *             },
            *             "workspace": {
            *               "data": {

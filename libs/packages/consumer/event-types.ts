@@ -883,13 +883,13 @@ type EventSchemas = {
       /** @enum {string} */
       shown: 'document' | 'outputs' | 'resources' | 'state' | 'json-state';
     };
-    /** cadastre.RunCreated.v2 */
+    /** cadastre.RunCreated.v3 */
     RunCreated: {
       workspace: string;
       configurationVersion: string;
       message: string;
       /** @enum {string} */
-      source: 'tfe-api' | 'tfe-ui' | 'tfe-configuration-version';
+      source: 'tfe-api' | 'tfe-ui' | 'tfe-configuration-version' | 'tfe-run-trigger' | 'tfe-infrastructure-lifecycle';
       createdBy: {
         type: string;
         id: string;
@@ -911,6 +911,10 @@ type EventSchemas = {
         debuggingMode: boolean;
         terraformVersion: string;
         variables: string[];
+        triggeredBy: {
+          workspace: string;
+          run: string;
+        } | null;
       };
     };
     /** cadastre.RunQueued.v1 */
@@ -1152,6 +1156,16 @@ type EventSchemas = {
       /** @enum {string} */
       shown: 'link' | 'state';
       linkOf: string | null;
+    };
+    /** cadastre.RunTriggerCreated.v1 */
+    RunTriggerCreated: {
+      workspace: string;
+      sourceable: string;
+    };
+    /** cadastre.RunTriggerDeleted.v1 */
+    RunTriggerDeleted: {
+      workspace: string;
+      sourceable: string;
     };
     /** cadastre.AgentPoolCreated.v2 */
     AgentPoolCreated: {
@@ -2028,7 +2042,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   StateVersionDataPermanentlyDeleted: 1,
   StateVersionsListed: 1,
   StateVersionShown: 1,
-  RunCreated: 2,
+  RunCreated: 3,
   RunQueued: 1,
   RunStageReached: 1,
   RunPlanStarted: 2,
@@ -2065,6 +2079,8 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   ConfigurationVersionDownloaded: 1,
   PlanOutputDownloaded: 1,
   ErroredStateDownloaded: 1,
+  RunTriggerCreated: 1,
+  RunTriggerDeleted: 1,
   AgentPoolCreated: 2,
   AgentPoolUpdated: 1,
   AgentPoolDeleted: 1,
@@ -2272,7 +2288,10 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
   WorkspaceDeleted: { '1': [{ add: { recoverableUntil: null } }] },
   StateVersionCreated: { '1': [{ add: { rollbackOf: null } }] },
   StateVersionFinalized: { '1': [{ add: { format: 4, lineage: null } }] },
-  RunCreated: { '1': [{ to: 'options', add: { invokeActionAddrs: [], policyPaths: [] } }] },
+  RunCreated: {
+    '1': [{ to: 'options', add: { invokeActionAddrs: [], policyPaths: [] } }],
+    '2': [{ to: 'options', add: { triggeredBy: null } }],
+  },
   RunPlanStarted: { '1': [{ add: { execution: null } }] },
   RunApplyStarted: { '1': [{ add: { execution: null } }] },
   ConfigurationVersionCreated: { '1': [{ add: { ingress: null } }] },

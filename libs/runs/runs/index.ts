@@ -19,3 +19,4 @@ export {
 } from './configuration-versions/configuration-deletion.writes.js';
 export { RUN_STATUSES } from './runs/run-status.js';
 export { RUN_MEASURE_COLUMNS, WORKSPACE_METRIC_COLUMNS, METRICS_WINDOW_RUNS } from './runs/runs.metrics.js';
+export { createServerRun } from './runs/server-runs.operation.js';

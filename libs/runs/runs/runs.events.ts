@@ -62,7 +62,14 @@ export const runEvents = defineEvents(
       live: inWorkspace('runs', 'read-runs', { field: 'workspace' })('created'),
       history: beginRun,
       notifies: createStatusNotification('RunCreated', 'run:created'),
-      ids: { refersTo: { workspace: ['ws'], configurationVersion: ['cv'] } },
+      ids: {
+        refersTo: {
+          workspace: ['ws'],
+          configurationVersion: ['cv'],
+          'options.triggeredBy.workspace': ['ws'],
+          'options.triggeredBy.run': ['run'],
+        },
+      },
       personal: ({ createdBy }) => describePersonalName('createdBy', createdBy),
     },
     RunQueued: {

@@ -15,6 +15,7 @@ import { people } from './people.js';
 import { recoverableItemRows } from './recoverable-items.js';
 import { registry } from './registry.js';
 import { retentionOfOrganizations, retentionOfWorkspaces } from './retention.js';
+import { runTriggerRows } from './run-triggers.js';
 import { runs } from './runs.js';
 import { savedViewRows } from './saved-views.js';
 import { scim } from './scim.js';
@@ -71,5 +72,5 @@ export const ROWS = {
     ...notificationsOfWorkspaces,
     ...state,
   ],
-  runs: [...runs, ...variables],
+  runs: [...runs, ...runTriggerRows, ...variables],
 } as const;

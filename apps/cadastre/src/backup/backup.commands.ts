@@ -16,7 +16,7 @@ import { computeKeyFingerprint } from '#platform/encryption';
 import { adoptEncryptionKeys } from '#storage/event-store';
 import { StartupError, SystemClock, VERSION } from '#platform/host';
 import type { Settings } from '#platform/settings';
-import { createFileSweepers, moduleDefinitions } from '../../../modules.js';
+import { createFollowers, moduleDefinitions } from '../../../modules.js';
 import type { Runtime } from '../../../runtime.js';
 import { loadCommandSettings, runResumable, withErrorReport } from '../command-actions.js';
 import { withRuntime } from '../command-runtime.js';
@@ -99,11 +99,10 @@ const requireSameKey = (key: Buffer, { snapshot }: BackupManifest): void => {
 };
 
 /** Followers that compute no view, and continue where they were. */
-const listFollowers = ({ blobs, store }: Runtime, { republish }: RestoreOptions): readonly string[] => [
-  ...moduleDefinitions.flatMap(({ followers }) =>
-    followers.filter(({ tables }) => tables.length === 0).map(({ name }) => name),
-  ),
-  ...createFileSweepers(blobs, store.database).map(({ name }) => name),
+const listFollowers = (runtime: Runtime, { republish }: RestoreOptions): readonly string[] => [
+  ...createFollowers(runtime)
+    .filter(({ tables }) => tables.length === 0)
+    .map(({ name }) => name),
   ...(republish ? [] : ['publisher']),
 ];
 

@@ -14,7 +14,7 @@ import { describeDatabaseError } from '../../../database-errors.js';
 import { describeWrongKey, hasEmbeddedSite, MISSING_PREVIOUS_KEY } from '../../../database-resources.js';
 import { openRuntime, type Runtime } from '../../../runtime.js';
 import { compareSiteTopics, listPublishers } from '../../../kafka-topics.js';
-import { moduleDefinitions, createFileSweepers, views } from '../../../modules.js';
+import { createFollowers, moduleDefinitions, views } from '../../../modules.js';
 import { describeFailure } from '../start-errors.js';
 import { reportFailed, reportOk, reportWarning, type Finding } from './findings.js';
 import { inspectKeyWrapper } from './key-findings.js';
@@ -166,14 +166,10 @@ const describeClock = (database: Date, before: Date, after: Date): Finding => {
     : reportOk('clock', `differs by at most ${seconds} s from the database's`);
 };
 
-const inspectFollowers = async ({ store, blobs, settings }: Runtime): Promise<readonly Finding[]> => {
-  const publishers = listPublishers(settings);
-  const followers = [
-    ...moduleDefinitions.flatMap((definition) => definition.followers),
-    ...createFileSweepers(blobs, store.database),
-    ...publishers,
-  ];
-  return (await readFollowerStates(store.database, followers)).map(({ name, isLed, behind, idleSeconds }) => {
+const inspectFollowers = async (runtime: Runtime): Promise<readonly Finding[]> => {
+  const publishers = listPublishers(runtime.settings);
+  const followers = [...createFollowers(runtime), ...publishers];
+  return (await readFollowerStates(runtime.store.database, followers)).map(({ name, isLed, behind, idleSeconds }) => {
     const check = `follower ${name}`;
     const progress = idleSeconds === null ? 'no progress yet' : `last progress ${idleSeconds} s ago`;
     if (!isLed) {

@@ -9,9 +9,11 @@ const SOURCES: Readonly<Record<RunAttributes['source'], string>> = {
   'tfe-api': 'API',
   'tfe-ui': 'Console',
   'tfe-configuration-version': 'Upload',
+  'tfe-run-trigger': 'Run trigger',
+  'tfe-infrastructure-lifecycle': 'Automatic destroy',
 };
 
-/** Returns where a run was queued: here, by a request, or by the upload of a configuration. */
+/** Returns where a run was queued: here, by a request, by the upload of a configuration, or by the server itself. */
 export const formatRunSource = (source: RunAttributes['source']): string => SOURCES[source];
 
 type RunKind = Pick<RunAttributes, 'is-destroy' | 'refresh-only' | 'plan-only' | 'save-plan'>;

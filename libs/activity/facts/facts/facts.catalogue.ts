@@ -84,7 +84,6 @@ export const CATALOGUE = {
   policy_set: { destroy: standard },
   policy_version: { create: standard },
   registry_module: { update: standard, destroy: standard, destroy_version: z.strictObject({ version: integer }) },
-  run_trigger: { create: standard, destroy: standard },
   saml_configuration: { create: standard, update: standard, destroy: standard, enable: standard, disable: standard },
   stack: { create: standard },
   task: {
@@ -148,6 +147,7 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'registry_provider_version',
   'reserved_tag_key',
   'run',
+  'run_trigger',
   'saved_view',
   'scim_group',
   'session',

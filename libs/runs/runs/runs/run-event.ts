@@ -3,7 +3,14 @@ import type { PhaseName } from './phases.js';
 import type { RunOptions } from './run-options.js';
 import type { RunStatus } from './run-status.js';
 
-export const RUN_SOURCES = ['tfe-api', 'tfe-ui', 'tfe-configuration-version'] as const;
+/** `tfe-infrastructure-lifecycle`: automatic destroy. */
+export const RUN_SOURCES = [
+  'tfe-api',
+  'tfe-ui',
+  'tfe-configuration-version',
+  'tfe-run-trigger',
+  'tfe-infrastructure-lifecycle',
+] as const;
 export type RunSource = (typeof RUN_SOURCES)[number];
 
 /** Resources that a plan would change, or that an apply changed. */

@@ -26,8 +26,8 @@ import { AGENT_POOL, EXECUTION_MODE } from '#workspaces/workspaces';
 import { CONFIRMABLE_STATUSES, EXECUTING_STATUSES, OVERRIDABLE_STATUSES, WAITING_STATUSES } from './run-status.js';
 import {
   RUN_JOINS,
-  RUN_COLUMNS,
   selectRunColumns,
+  selectRunFacts,
   selectRunGrants,
   isOpen,
   canExecute,
@@ -177,7 +177,7 @@ export const listWorkspaceRuns = async (
     select target.organization as owner, target.grants as "ownerGrants", ${sizeOf(page, 'target')} as "pageSize",
            (select count(*) from ${candidates}) as total, page.*
       from ${nameScope('target', page, selectPermittedScopes(actor, 'read-runs', workspaces), candidates)}
-      left join lateral (select ${RUN_COLUMNS}, target.grants from ${candidates}
+      left join lateral (select ${selectRunFacts(actor)}, target.grants from ${candidates}
                           order by r.created_at desc, r.id desc ${limitTo(page, 'target')}) page on true
      order by page."createdAt" desc, page.id desc`;
   const rows = await database.slowRows<ListRow<RunRow, WorkspaceRunListColumns>>(

@@ -31,6 +31,12 @@ const options = {
   terraformVersion: { schema: z.string() },
   /** Names of variables. Their values may be secrets, so they are not here. */
   variables: { schema: z.array(z.string()), initial: [] },
+  /** The run of another workspace whose apply has started this run. */
+  triggeredBy: {
+    schema: z.strictObject({ workspace: z.string(), run: z.string() }).nullable(),
+    initial: null,
+    since: 3,
+  },
 } as const;
 
 export const RUN_OPTIONS = defineAttributes(options);

@@ -39,6 +39,7 @@ const options: RunOptions = {
   debuggingMode: false,
   terraformVersion: 'latest',
   variables: [],
+  triggeredBy: null,
 };
 
 const creation = (more: Partial<RunOptions> = {}) => ({

@@ -48,6 +48,10 @@ const findWaitingReason = ({ hasNoPool, executionMode, agentPool }: RunRow): str
     : `Agent pool ${agentPool ?? ''} does not include this workspace in its scope: choose another pool, or change organization-scoped, allowed-workspaces or excluded-workspaces`;
 };
 
+/** Callers that may not read the runs of the source do not see its name. */
+const findTriggeringSourceName = ({ triggeringSource }: RunRow, actor: Identity): string | null =>
+  triggeringSource && can(actor, 'read-runs', triggeringSource) ? triggeringSource.name : null;
+
 type RunRenderOptions = {
   readonly actor: Identity;
   readonly now: Date;
@@ -98,6 +102,7 @@ const renderAttributes = (row: RunRow, { actor, now, variables }: RunRenderOptio
     'target-addrs': toNullIfEmpty(options.targetAddrs),
     'terraform-version': options.terraformVersion,
     'trigger-reason': 'manual',
+    'triggering-source-name': findTriggeringSourceName(row, actor),
     variables,
     'waiting-reason': findWaitingReason(row),
   };
@@ -119,6 +124,12 @@ const renderRelationships = (row: RunRow, self: string): Record<string, Relation
   'policy-checks': toMany('policy-checks', []),
   'run-events': { ...toMany('run-events', row.runEvents), ...linkTo(`${self}/run-events`) },
   'task-stages': toMany('task-stages', []),
+  'triggering-run': toOne('runs', row.options.triggeredBy?.run, `/api/v2/runs/${row.options.triggeredBy?.run ?? ''}`),
+  'triggering-source': toOne(
+    'workspaces',
+    row.options.triggeredBy?.workspace,
+    `/api/v2/workspaces/${row.options.triggeredBy?.workspace ?? ''}`,
+  ),
   workspace: toOne('workspaces', row.workspace, `/api/v2/workspaces/${row.workspace}`),
   'workspace-run-alerts': toMany('workspace-run-alerts', []),
 });

@@ -45,8 +45,11 @@ const addresses = (description: string) =>
     .nullable()
     .meta({ description, examples: [null] });
 
+/** The relationships show it. */
+const { triggeredBy: _, ...settings } = RUN_OPTIONS.shape;
+
 const options = {
-  ...describeSettings(RUN_OPTIONS.shape),
+  ...describeSettings(settings),
   'invoke-action-addrs': addresses('Addresses of the actions that the run invokes.'),
   'policy-paths': addresses('Folders with policies. The server evaluates none.'),
   'replace-addrs': addresses('Addresses of the resources that the run replaces.'),
@@ -96,6 +99,13 @@ export const runSchema = defineResource({
     status: z.enum(RUN_STATUSES),
     'status-timestamps': statusTimestamps,
     'trigger-reason': always('manual'),
+    'triggering-source-name': exampleText('network')
+      .nullable()
+      .meta({
+        description:
+          'The workspace whose run has started this one by a run trigger; null if there is none, or if you may not read its runs.',
+        examples: [null],
+      }),
     'waiting-reason': exampleText('Agent pool apool-5kWz2HcXn8RqTb4M does not include this workspace in its scope')
       .nullable()
       .meta({ description: 'Why no executor can take the run; null if one can.', examples: [null] }),
@@ -112,6 +122,8 @@ export const runSchema = defineResource({
     'policy-checks': related.empty('policy-checks'),
     'run-events': related.many('run-events'),
     'task-stages': related.empty('task-stages'),
+    'triggering-run': related.one('runs'),
+    'triggering-source': related.one('workspaces'),
     workspace: related.always('workspaces'),
     'workspace-run-alerts': related.empty('workspace-run-alerts'),
   },

@@ -65,6 +65,8 @@ export type RunRow = {
   readonly runEvents: readonly string[];
   /** Encrypted values of the run's own variables; null if it has none. */
   readonly encryptedVariables: string | null;
+  /** The workspace whose run has started this one; null if there is none, or none any more. */
+  readonly triggeringSource: (PermissionScope & { readonly name: string }) | null;
   /** Access of the caller's teams to the workspace. */
   readonly grants: readonly Grant[];
 };
@@ -105,7 +107,7 @@ const WAITS_FOR_EXECUTOR = sql.raw(`r.status in ('plan_queued', 'apply_queued')`
 export const REMOTE_WITHOUT_POOL = sql`${WAITS_FOR_EXECUTOR} and ${EXECUTION_MODE} = 'remote'
   and not exists (select 1 from agent_pools ap where ${SERVES_WORKSPACE})`;
 
-export const RUN_COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "organizationName", r.status, r.reached,
+const RUN_COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "organizationName", r.status, r.reached,
   ${selectStoredAttributes(RUN_OPTIONS, 'r.options')} as options,
   r.configuration_version as "configurationVersion", r.message, r.source, r.created_by as "createdBy",
   r.confirmed_by as "confirmedBy", r.plan_execution as "planExecution",
@@ -129,7 +131,19 @@ export const RUN_JOINS = sql.raw(`join workspaces w on w.id = r.workspace join p
   join organizations o on o.id = r.organization`);
 
 export const selectRunGrants = (actor: Actor): Sql => selectWorkspaceGrants(actor, 'w');
-export const selectRunColumns = (actor: Actor): Sql => sql`${RUN_COLUMNS}, ${selectRunGrants(actor)} as grants`;
+
+/** Selects the workspace whose run has started the run `r`; null if there is none, or none any more. */
+const selectTriggeringSource = (actor: Actor): Sql => sql`
+  case when r.options -> 'triggeredBy' <> 'null' then (
+    select jsonb_build_object('name', source.name, 'organization', source.organization,
+                              'grants', ${selectWorkspaceGrants(actor, 'source')})
+      from workspaces source where source.id = r.options #>> '{triggeredBy,workspace}') end`;
+
+/** The columns of a run without the grants of the caller. */
+export const selectRunFacts = (actor: Actor): Sql =>
+  sql`${RUN_COLUMNS}, ${selectTriggeringSource(actor)} as "triggeringSource"`;
+export const selectRunColumns = (actor: Actor): Sql =>
+  sql`${selectRunFacts(actor)}, ${selectRunGrants(actor)} as grants`;
 
 export const selectRunById = (id: string, actor: Actor): Sql =>
   sql`select ${selectRunColumns(actor)} from runs r ${RUN_JOINS} where r.id = ${id}`;

@@ -31,7 +31,7 @@ const settings = {
   allowDestroyPlan: flag(true),
   assessmentsEnabled: storedAttribute(flag(false)),
   autoApply: flag(false),
-  autoApplyRunTrigger: storedAttribute(flag(false)),
+  autoApplyRunTrigger: flag(false),
   autoDestroyActivityDuration: nullableString,
   /** A timestamp. */
   autoDestroyAt: nullableString,

@@ -1,0 +1,98 @@
+import { sql, type EventContext, type ExecutionMode } from '#platform/kernel';
+import { decideWrite, expectVersion, newStream, type EventStore } from '#storage/event-store';
+import type { Database } from '#platform/postgres';
+import { EXECUTION_MODE, SELECT_SITE_RELEASES, type SiteRelease, type ToolReleases } from '#workspaces/workspaces';
+import { DEFAULT_OPTIONS, type RunOptions } from './run-options.js';
+import { run } from './run.js';
+import type { RunSource } from './run-event.js';
+import { isOpen } from './runs.queries.js';
+
+/** The workspace in which the server creates a run. */
+type WorkspaceForServerRun = {
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly workspaceVersion: number;
+  readonly executionMode: ExecutionMode;
+  readonly autoApplyRunTrigger: boolean;
+  readonly allowDestroyPlan: boolean;
+  readonly terraformVersion: string;
+  readonly siteReleases: readonly SiteRelease[];
+  /** Whether the run exists, or did before the workspace was recovered. */
+  readonly exists: boolean;
+  /** The number of runs that wait for their turn. */
+  readonly waiting: number;
+  /** The current configuration version; null if none is uploaded. */
+  readonly configuration: { readonly id: string; readonly version: number } | null;
+};
+
+/** A run that the server creates by itself. Its cause decides its id, so that the same cause creates no second run. */
+type ServerRun = {
+  readonly id: string;
+  readonly workspace: string;
+  readonly message: string;
+  readonly source: RunSource;
+  /** What creates the run, such as `run trigger`. */
+  readonly createdBy: string;
+  /** Returns the options that differ from the defaults; null if the workspace gets no run. */
+  readonly decideOptions: (workspace: WorkspaceForServerRun) => Partial<RunOptions> | null;
+};
+
+const loadWorkspaceForServerRun = (
+  database: Database,
+  workspace: string,
+  id: string,
+): Promise<WorkspaceForServerRun | undefined> =>
+  database.row<WorkspaceForServerRun>(sql`
+    select w.organization, so.version as "organizationVersion", sw.version as "workspaceVersion",
+           ${EXECUTION_MODE} as "executionMode", (w.settings ->> 'autoApplyRunTrigger')::boolean as "autoApplyRunTrigger",
+           (w.settings ->> 'allowDestroyPlan')::boolean as "allowDestroyPlan",
+           w.settings ->> 'terraformVersion' as "terraformVersion", ${SELECT_SITE_RELEASES} as "siteReleases",
+           exists (select 1 from event_store.streams where stream = ${id}) as exists,
+           (select count(*) from runs r where r.workspace = w.id and r.queues and r.status = 'pending' and ${isOpen('r')}) as waiting,
+           (select jsonb_build_object('id', c.id, 'version', s.version)
+              from configuration_versions c join event_store.streams s on s.stream = c.id
+             where c.workspace = w.id and c.status = 'uploaded' and c.current_since is not null
+             order by c.current_since desc, c.id desc limit 1) as configuration
+      from workspaces w join projects p on p.id = w.project join organizations o on o.id = w.organization
+      join event_store.streams so on so.stream = w.organization join event_store.streams sw on sw.stream = w.id
+     where w.id = ${workspace}`);
+
+/**
+ * Creates the run, which waits for its turn. Resolves to false if the run exists, if the workspace does not, or if it cannot have
+ * runs: because it has no configuration, because its execution mode is `local`, or because `decideOptions` returns null.
+ */
+export const createServerRun = (
+  store: EventStore,
+  releases: ToolReleases,
+  { id, workspace, message, source, createdBy, decideOptions }: ServerRun,
+  context: EventContext,
+): Promise<boolean> =>
+  store.retryOnConflict(async () => {
+    const target = await loadWorkspaceForServerRun(store.database, workspace, id);
+    if (!target?.configuration || target.exists || target.executionMode === 'local') return false;
+    const decided = decideOptions(target);
+    if (!decided) return false;
+    const { organization, configuration } = target;
+    const data = {
+      workspace,
+      configurationVersion: configuration.id,
+      message,
+      source,
+      createdBy: { type: 'system', id: 'system', name: createdBy },
+      options: {
+        ...DEFAULT_OPTIONS,
+        planOnly: false,
+        autoApply: false,
+        terraformVersion: releases.with(target.siteReleases).resolve(target.terraformVersion),
+        ...decided,
+      },
+    };
+    const writes = [
+      expectVersion(organization, target.organizationVersion),
+      expectVersion(workspace, target.workspaceVersion),
+      expectVersion(configuration.id, configuration.version),
+      decideWrite(run, newStream(id, run), organization, { type: 'CreateRun', data }),
+    ];
+    await store.append(writes, context);
+    return true;
+  });
