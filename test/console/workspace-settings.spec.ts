@@ -10,6 +10,7 @@ import {
   makeMember,
   makeOrganization,
   makeProject,
+  makeRunTrigger,
   makeTeam,
   makeWorkspace,
   resource,
@@ -165,6 +166,32 @@ describe('the settings of a workspace', () => {
     await page.getByRole('link', { name: 'Delete the workspace' }).click();
     await waitUntil(() => isInView('Delete the workspace'), 'the last card is in view');
     expect(page.url()).toBe(`${server.url}/app/acme/workspaces/network/settings#delete`);
+    await page.context().close();
+  });
+
+  it('let applies of other workspaces start runs, name the path of a cycle, and draw both directions', async () => {
+    const upstream = await makeWorkspace(server, 'acme', 'upstream');
+    const downstream = await makeWorkspace(server, 'acme', 'downstream');
+    await makeRunTrigger(server, downstream, workspace);
+    const page = await openSettings(owner);
+    const card = cardOf(page, 'Run triggers');
+    await card.getByText('Applies of other workspaces start no runs here.').waitFor();
+    await choose(page, 'Run triggers', 'Add a source', 'upstream');
+    await page.getByText('Applies of upstream start runs here.').waitFor();
+    const linkOn = (side: string, name: string) => card.getByRole('region', { name: side }).getByRole('link', { name });
+    await linkOn('Runs start after applies of', 'upstream').waitFor();
+    await linkOn('Applies start runs in', 'downstream').waitFor();
+    await choose(page, 'Run triggers', 'Add a source', 'downstream');
+    await card.getByText('Run triggers must not form a cycle: network → downstream → network').waitFor();
+    await card.getByLabel('Apply these runs without a confirmation').check();
+    await saveAll(page, 'Run triggers');
+    expect(await readAttributes()).toMatchObject({ 'auto-apply-run-trigger': true });
+    await card.scrollIntoViewIfNeeded();
+    expect(await inspectScreen(page, 'workspace-run-triggers')).toEqual([]);
+    await card.getByRole('button', { name: 'Remove upstream' }).click();
+    await card.getByText('Applies of other workspaces start no runs here.').waitFor();
+    const answer = await server.get(`/api/v2/workspaces/${upstream}/run-triggers?filter[run-trigger][type]=outbound`);
+    expect(expectStatus(answer, 200).body.data).toEqual([]);
     await page.context().close();
   });
 

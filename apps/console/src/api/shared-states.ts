@@ -7,12 +7,6 @@ import { workspaceKey, type Workspace } from './workspaces.js';
 /** The directions of the graph: workspaces that read the state of a workspace, and workspaces whose state it reads. */
 export type SharingDirection = 'remote-state-consumers' | 'remote-state-sources';
 
-export type SharingWorkspace = {
-  readonly id: string;
-  readonly name: string;
-  readonly sharing: StateSharing;
-};
-
 /** The workspaces that may read a state: all of the organization or of the project, or those that the workspace names. */
 export type StateSharing = 'organization' | 'project' | 'names';
 

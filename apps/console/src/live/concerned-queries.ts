@@ -20,6 +20,7 @@ const KEYS_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   varsets: ['workspaces', 'variable-sets', 'recoverable-items'],
   runs: ['runs', 'workspaces', 'home', 'notifications'],
   'configuration-versions': ['runs'],
+  'run-triggers': ['workspaces'],
   projects: ['projects', 'workspaces', 'access', 'tags', 'home', 'variable-sets', 'recoverable-items'],
   teams: ['teams', 'access'],
   'team-workspaces': ['teams', 'access'],

@@ -11,6 +11,7 @@ import { lazyComponent } from '../../components/lazy-component.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { hasEnded } from '../../components/run-status.js';
 import { NotFoundState, QueryState } from '../../components/states.js';
+import { TextLink } from '../../components/text-link.js';
 import { usePollInterval } from '../../live/live-state.js';
 import { CommitCard } from './commit-card.js';
 import { NextStep } from './next-step.js';
@@ -49,12 +50,34 @@ const listOptions = ({ attributes: run }: RunDocument['data']): readonly Labeled
   ),
 ];
 
-const listFacts = (document: RunDocument): readonly LabeledFact[] => {
+/** What has started the run, if a run trigger has. */
+const listTriggerFacts = (organization: string, { data }: RunDocument): readonly LabeledFact[] => {
+  const run = data.relationships['triggering-run'].data;
+  const source = data.attributes['triggering-source-name'];
+  if (run === null) return [];
+  if (source === null) return [{ label: 'Started by', value: <CopyableId id={run.id} /> }];
+  return [
+    {
+      label: 'Started by',
+      value: (
+        <TextLink
+          to="/$organization/workspaces/$workspace/runs/$run"
+          params={{ organization, workspace: source, run: run.id }}
+        >
+          Run of {source}
+        </TextLink>
+      ),
+    },
+  ];
+};
+
+const listFacts = (organization: string, document: RunDocument): readonly LabeledFact[] => {
   const { id, attributes, relationships } = document.data;
   const confirmedBy = findIncluded(document, relationships['confirmed-by'].data);
   return [
     { label: 'Id', value: <CopyableId id={id} /> },
     { label: 'Kind', value: formatKind(document.data) },
+    ...listTriggerFacts(organization, document),
     ...(confirmedBy ? [{ label: 'Confirmed by', value: confirmedBy.attributes.username }] : []),
     ...listOptions(document.data),
     { label: 'Terraform version', value: attributes['terraform-version'] },
@@ -111,7 +134,7 @@ const Run = (props: RunProps) => {
         <Phases organization={organization} document={document} />
         <Stack>
           <Card title="Details">
-            <FactList facts={listFacts(document)} />
+            <FactList facts={listFacts(organization, document)} />
           </Card>
           <CommitCard document={document} />
           <History {...props} />

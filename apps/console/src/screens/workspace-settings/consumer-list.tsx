@@ -1,14 +1,13 @@
 import { Text } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { describeChangeError } from '../../api/api-error.js';
 import { namedConsumersQuery, useChangeConsumer } from '../../api/remote-state-consumers.js';
-import { workspaceSuggestionsQuery, type Workspace } from '../../api/workspaces.js';
+import type { Workspace } from '../../api/workspaces.js';
+import { AddWorkspaceField } from '../../components/add-workspace-field.js';
 import { DataTable, type DataColumn } from '../../components/data-table.js';
 import { PagedList } from '../../components/paged-list.js';
 import { FormProblems } from '../../components/problems.js';
 import type { RowActionsProps } from '../../components/row-actions.js';
-import { SearchSelect, toOption, useSuggestionText } from '../../components/search-select.js';
 import { TextLink } from '../../components/text-link.js';
 import { showToast } from '../../toasts.js';
 import type { WorkspaceCardProps } from './setting-card.js';
@@ -30,39 +29,6 @@ const useConsumers = (organization: string, workspace: Workspace) => {
     );
   };
   return { error: change.error, set };
-};
-
-type AddConsumerProps = {
-  readonly organization: string;
-  readonly own: string;
-  readonly onAdd: (added: Workspace) => void;
-};
-
-/** A choice adds the workspace. */
-const AddConsumer = ({ organization, own, onAdd }: AddConsumerProps) => {
-  const { searched, onSearch } = useSuggestionText();
-  const [count, setCount] = useState(0);
-  const { data = [] } = useQuery(workspaceSuggestionsQuery(organization, searched));
-  const suggestions = data.filter(({ id }) => id !== own);
-  const add = (id: string | null): void => {
-    const added = suggestions.find((each) => each.id === id);
-    if (!added) return;
-    onAdd(added);
-    // Empties the field.
-    setCount(count + 1);
-  };
-  return (
-    <SearchSelect
-      key={count}
-      label="Add a workspace"
-      placeholder="Type a name"
-      value={null}
-      options={suggestions.map(toOption)}
-      chosen={undefined}
-      onSearch={onSearch}
-      onChange={add}
-    />
-  );
 };
 
 /** The workspaces that this one names as readers of its state. Each addition and removal is saved at once. */
@@ -103,7 +69,14 @@ export const ConsumerList = ({ organization, workspace: { data: workspace } }: W
           />
         )}
       </PagedList>
-      {canChange && <AddConsumer organization={organization} own={workspace.id} onAdd={(added) => set(added, true)} />}
+      {canChange && (
+        <AddWorkspaceField
+          label="Add a workspace"
+          organization={organization}
+          own={workspace.id}
+          onAdd={(added) => set(added, true)}
+        />
+      )}
     </>
   );
 };

@@ -13,6 +13,7 @@ export const SETTING_PARTS = {
   project: 'Project',
   execution: 'Execution',
   sharing: 'Remote state sharing',
+  'run-triggers': 'Run triggers',
   retention: 'Data retention',
   'ssh-key': 'SSH key',
   repository: 'Repository and triggers',

@@ -7,6 +7,7 @@ import { OutputCard } from './output-card.js';
 import { ProjectCard } from './project-card.js';
 import { RepositoryCard } from './repository-card.js';
 import { RetentionCard } from './retention-card.js';
+import { RunTriggersCard } from './run-triggers-card.js';
 import type { SettingPart, WorkspaceCardProps } from './setting-card.js';
 import { SharingCard } from './sharing-card.js';
 import { SshKeyCard } from './ssh-key-card.js';
@@ -16,6 +17,7 @@ const CARDS: Readonly<Record<Exclude<SettingPart, 'general'>, ComponentType<Work
   project: ProjectCard,
   execution: ExecutionCard,
   sharing: SharingCard,
+  'run-triggers': RunTriggersCard,
   retention: RetentionCard,
   'ssh-key': SshKeyCard,
   repository: RepositoryCard,
