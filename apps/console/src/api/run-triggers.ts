@@ -31,6 +31,7 @@ export const useAddRunTrigger = (organization: string, workspace: Workspace) =>
           body: {
             data: {
               type: 'run-triggers',
+              attributes: {},
               relationships: { sourceable: { data: { id: source } } },
             },
           },
