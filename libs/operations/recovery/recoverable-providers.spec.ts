@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
 import { createDeletedProvidersJob, createExpiredProvidersJob, registryDefinition } from '#registry/registry';
 import { fromTheFullHour } from '../../../test/support/clocks.js';
-import { waitForFollowers } from '../../../test/support/event-log.js';
+import { readWholeLog, waitForFollowers } from '../../../test/support/event-log.js';
 import { listRecoverable, purgeItem, recoverItem } from '../../../test/support/recovery.js';
 import {
   addKey,
@@ -22,10 +22,11 @@ const SWEEPER = 'release_sweeper';
 const clock = fromTheFullHour();
 let server: TestServer;
 let signer: Signer;
+let ownersTeam: string;
 
 beforeAll(async () => {
   server = await startTestServer({ clock, followers: true });
-  await makeOrganization(server, 'acme');
+  ({ ownersTeam } = await makeOrganization(server, 'acme'));
   signer = await makeSigner();
   expectStatus(await addKey(server, 'acme', signer), 201);
 });
@@ -118,6 +119,21 @@ describe('a deleted provider', () => {
     const rows = await server.store.database.rows(sql`
       select 1 as one from registry_provider_versions where provider = any (${[expired, purged]}::text[])`);
     expect(rows).toEqual([]);
+  });
+
+  it('is removed with its versions after the person who deleted it for good was forgotten', async () => {
+    const files = await countFiles();
+    const owner = await makeMember(server, 'acme', 'olga', [ownersTeam]);
+    const id = await makePublished('orphan');
+    expectStatus(await owner.delete(pathOfProvider('acme', 'orphan')), 204);
+    expectStatus(await purgeItem(owner, id), 204);
+    expectStatus(await server.delete(`/api/v2/admin/users/${owner.id}`), 204);
+    await sweep();
+    expect(await countFiles()).toBe(files);
+    const events = await readWholeLog(server.store);
+    expect(events.findLast(({ type }) => type === 'RegistryProviderVersionDeleted')).toMatchObject({
+      context: { accessor: { id: owner.id, name: owner.id }, request: { address: null, userAgent: null } },
+    });
   });
 
   it('leaves views that match the log', async () => {

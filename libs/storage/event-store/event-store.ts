@@ -108,7 +108,8 @@ export class EventStore {
     const encrypted = await this.personalDataCipher.encrypt(recorded, {
       createdPeople: new Set(writes.filter(({ expected }) => expected === 0).map(({ stream }) => stream)),
       referencedPeople: writes.flatMap(({ snapshot }) => snapshot?.people ?? []),
-      writers: [context.accessor.id],
+      // An event that another event caused is no request of its caller, who may have been forgotten since.
+      writers: context.causation === null ? [context.accessor.id] : [],
     });
     const encryptedContext = encrypted.eventsToStore[0]?.context ?? context;
     const prepared = {

@@ -55,7 +55,7 @@ type EncryptionContext = {
   readonly createdPeople: ReadonlySet<string>;
   /** People whose names the transaction stores in a snapshot. */
   readonly referencedPeople: readonly string[];
-  /** People who are the callers of these events. */
+  /** People whose requests these events are. The append is refused if such a person was forgotten. */
   readonly writers: readonly string[];
 };
 
@@ -86,8 +86,8 @@ export class PersonalDataCipher {
       new Set([...people].filter((id) => !newKeys.has(id) && !forgotten.has(id))),
     );
     const keyring: Keyring = new Map([...existingKeys, ...newKeys]);
-    // If the caller is not a writer, another service only reports their action, which may happen after they were
-    // forgotten.
+    // If the caller is not a writer, another service only reports their action, or a job follows from it. Both may happen
+    // after they were forgotten.
     const callers = listContextPeople(personalTexts).filter((id) => keyring.get(id) || writers.includes(id));
     const guarded = new Set(
       [...peopleInSnapshots, ...callers, ...listPeopleNamedInData(events, personalTexts)].filter(
