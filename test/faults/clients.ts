@@ -4,17 +4,38 @@ import { resource, tagBindings } from '../support/seeds.js';
 import { newStateVersion, pathOf, stateFile } from '../support/state-file.js';
 import { RequestLedger, type RequestOutcome } from './ledger.js';
 
-type ClientRequest = { readonly method: string; readonly path: string; readonly body?: unknown };
+export type ClientRequest = { readonly method: string; readonly path: string; readonly body?: unknown };
 type RequestResult = { readonly outcome: RequestOutcome; readonly status: number | null; readonly body: any };
 
 /** Address of the product. `up` resolves when the product can be reached. */
-type ClientTarget = { readonly url: string; readonly token: string; up(): Promise<void> };
+export type ClientTarget = { readonly url: string; readonly token: string; up(): Promise<void> };
 
 const PATIENCE_MS = 30_000;
 const JSON_API = 'application/vnd.api+json';
 
 const isJsonApiError = (body: any, status: number): boolean =>
   Array.isArray(body?.errors) && body.errors.every((error: any) => error.status === String(status) && error.detail);
+
+/** Sends a request with this id. Rejects if there is no response. */
+export const sendClientRequest = async (
+  { url, token }: Pick<ClientTarget, 'url' | 'token'>,
+  request: string,
+  { method, path, body }: ClientRequest,
+): Promise<{ readonly status: number; readonly text: string }> => {
+  const bytes = body instanceof Uint8Array;
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      'x-request-id': request,
+      // Bytes go to signed links, which need no token.
+      ...(bytes ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': bytes ? 'application/octet-stream' : JSON_API }),
+    },
+    signal: AbortSignal.timeout(PATIENCE_MS),
+    ...(body === undefined ? {} : { body: bytes ? new Uint8Array(body) : JSON.stringify(body) }),
+  });
+  return { status: response.status, text: await response.text() };
+};
 
 /**
  * Clients that each work on their own workspaces and note the outcome of each request. They never repeat a request that
@@ -113,7 +134,7 @@ export class Clients {
   }
 
   private async request(request: string, clientRequest: ClientRequest): Promise<RequestResult> {
-    const answer = await this.send(request, clientRequest).catch(() => null);
+    const answer = await sendClientRequest(this.target, request, clientRequest).catch(() => null);
     if (!answer) return { outcome: 'unknown', status: null, body: null };
     const { status, text } = answer;
     this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
@@ -124,24 +145,5 @@ export class Clients {
       throw new Error(`${clientRequest.method} ${clientRequest.path} was answered ${status}: ${text}`);
     }
     return { outcome: status === 503 ? 'unknown' : 'refused', status, body };
-  }
-
-  private async send(
-    request: string,
-    { method, path, body }: ClientRequest,
-  ): Promise<{ status: number; text: string }> {
-    const bytes = body instanceof Uint8Array;
-    const response = await fetch(`${this.target.url}${path}`, {
-      method,
-      headers: {
-        'x-request-id': request,
-        // Bytes go to signed links, which need no token.
-        ...(bytes ? {} : { authorization: `Bearer ${this.target.token}` }),
-        ...(body === undefined ? {} : { 'content-type': bytes ? 'application/octet-stream' : JSON_API }),
-      },
-      signal: AbortSignal.timeout(PATIENCE_MS),
-      ...(body === undefined ? {} : { body: bytes ? new Uint8Array(body) : JSON.stringify(body) }),
-    });
-    return { status: response.status, text: await response.text() };
   }
 }
