@@ -172,7 +172,7 @@ describe('a project', () => {
     await page.context().close();
   });
 
-  it('is deleted after its name was typed, once it holds no workspace', async () => {
+  it('is deleted after its name was typed, once it holds no workspace, and comes back with the undo', async () => {
     const full = await open(owner, `projects/${project}`, 'Shop');
     await full.getByRole('paragraph').filter({ hasText: 'It holds 1 workspace. Move or delete them first.' }).waitFor();
     await full.context().close();
@@ -185,7 +185,14 @@ describe('a project', () => {
     expect(await inspectScreen(page, 'project-delete')).toEqual([]);
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor();
+    await page.getByText('The project Unused is deleted.').waitFor();
+    await page.getByRole('link', { name: 'Unused' }).waitFor({ state: 'detached' });
     expectStatus(await server.get(`/api/v2/projects/${id}`), 404);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('The project Unused is back.').waitFor();
+    await page.getByRole('link', { name: 'Unused' }).waitFor();
+    expectStatus(await server.get(`/api/v2/projects/${id}`), 200);
+    expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import { inspectScreen, openConsole } from '../support/console.js';
-import { pathOfVersion } from '../support/registry.js';
+import { makeProvider, pathOfProvider, pathOfVersion, publishVersion } from '../support/registry.js';
 import {
   addGpgKey,
   checksumsOf,
@@ -240,6 +240,26 @@ describe('a provider', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('row').filter({ hasText: '1.1.0' }).waitFor({ state: 'detached' });
     expectStatus(await server.get(pathOfVersion('acme', 'aws', '1.1.0')), 404);
+    await page.context().close();
+  });
+
+  it('is deleted after its name is typed, and comes back with the undo', async () => {
+    const id = await makeProvider(server, 'acme', 'undone');
+    await publishVersion(server, 'acme', 'undone', '1.0.0', signer);
+    const page = await open(owner, '/app/acme/registry/undone', 'undone');
+    await page.getByRole('button', { name: 'Delete the provider' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete the provider undone' });
+    await dialog.getByLabel('Type undone to confirm').fill('undone');
+    await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+    await page.getByText('undone is deleted.').waitFor();
+    await page.getByRole('link', { name: 'undone' }).waitFor({ state: 'detached' });
+    expectStatus(await server.get(pathOfProvider('acme', 'undone')), 404);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('undone is back.').waitFor();
+    await page.getByRole('link', { name: 'undone' }).waitFor();
+    expect(expectStatus(await server.get(pathOfProvider('acme', 'undone')), 200).body.data.id).toBe(id);
+    expectStatus(await server.get(pathOfVersion('acme', 'undone', '1.0.0')), 200);
+    expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });
 });

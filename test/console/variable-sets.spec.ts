@@ -88,7 +88,7 @@ describe('the variable sets of an organization', () => {
     await page.context().close();
   });
 
-  it('are listed, changed and deleted after their name was typed', async () => {
+  it('are listed, changed, deleted after their name was typed, and come back with the undo', async () => {
     const id = await makeSet({ name: 'Tools' }, { workspaces: related('workspaces', workspace) });
     const page = await open(owner, 'variable-sets', 'Variable sets');
     await page.getByRole('row', { name: /Tools 1 workspace 0/ }).waitFor();
@@ -112,7 +112,14 @@ describe('the variable sets of an organization', () => {
     expect(await inspectScreen(page, 'variable-set-delete')).toEqual([]);
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('heading', { level: 1, name: 'Variable sets' }).waitFor();
+    await page.getByText('The variable set Tooling is deleted.').waitFor();
+    await page.getByRole('link', { name: 'Tooling' }).waitFor({ state: 'detached' });
     expectStatus(await server.get(`/api/v2/varsets/${id}`), 404);
+    await page.getByRole('button', { name: 'Undo' }).last().click();
+    await page.getByText('The variable set Tooling is back.').waitFor();
+    await page.getByRole('link', { name: 'Tooling' }).waitFor();
+    expect((await readSet(id)).attributes).toMatchObject({ name: 'Tooling', global: true });
+    expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });
 
