@@ -35,6 +35,7 @@ import type { Database, ScheduledJob } from '#platform/postgres';
 import { retentionDefinition } from '#organizations/data-retention-policies';
 import { factsDefinition } from '#activity/facts';
 import { createHistoryDefinition } from '#activity/history';
+import { generalSettingsDefinition } from '#organizations/general-settings';
 import { ipAllowlistsDefinition } from '#organizations/ip-allowlists';
 import { liveEventsDefinition } from '#activity/live-events';
 import type { Settings } from '#platform/settings';
@@ -117,6 +118,7 @@ const eventDefinitions: readonly ModuleDefinition[] = [
   notificationsDefinition,
   savedViewsDefinition,
   ipAllowlistsDefinition,
+  generalSettingsDefinition,
 ];
 
 /** Every event type that can be in the log. */

@@ -3,7 +3,8 @@ import { ensureUser } from '#identity/people';
 import { createJobRecorder, readLogEnd, recordVerification } from '#operations/site';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import { inspectScreen, openConsole } from '../support/console.js';
-import { makeMember, makeOrganization } from '../support/seeds.js';
+import { waitUntil } from '../support/product.js';
+import { expectStatus, makeMember, makeOrganization } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
 let server: TestServer;
@@ -108,5 +109,40 @@ describe('the site', () => {
       await page.getByRole('heading', { name: 'This screen is for site administrators' }).waitFor();
       await page.context().close();
     }
+  });
+});
+
+describe('the settings of the site', () => {
+  it('change the times of runs and the rate limit, and show what the configuration decides', async () => {
+    const page = await open(admin, '/app/~site/settings', 'Settings');
+    const runs = page.getByRole('form', { name: 'Runs' });
+    await page.getByText('Only administrators create organizations').waitFor();
+    expect(await inspectScreen(page, 'site-settings')).toEqual([]);
+    await runs.getByLabel('Longest plan').fill('2 hours');
+    await runs.getByRole('button', { name: 'Save' }).click();
+    await runs.getByText('must be a time from 1m to 24h').waitFor();
+    await runs.getByLabel('Longest plan').fill('90m');
+    await runs.getByRole('switch', { name: 'Serve organizations in turn' }).click();
+    await runs.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    const requests = page.getByRole('form', { name: 'Requests' });
+    await requests.getByLabel('Requests per second').fill('5000');
+    await requests.getByRole('button', { name: 'Save' }).click();
+    const read = async () => expectStatus(await server.get('/api/v2/admin/general-settings'), 200).body.data.attributes;
+    await waitUntil(async () => (await read())['api-rate-limit'] === 5_000, 'the rate limit is saved');
+    expect(await read()).toMatchObject({
+      'plan-timeout': '90m',
+      'fair-run-queuing-enabled': false,
+      'api-rate-limit': 5_000,
+      'api-rate-limiting-enabled': false,
+    });
+    await page.context().close();
+  });
+
+  it('are for site administrators only', async () => {
+    const page = await open(owner, '/app/~site/settings', 'Settings');
+    await page.getByRole('heading', { name: 'This screen is for site administrators' }).waitFor();
+    expect(await page.getByRole('form').count()).toBe(0);
+    await page.context().close();
   });
 });

@@ -32,6 +32,13 @@ const ACCEPTED_CHANGES = [
     (name) => `GET /api/v2/admin/terraform-versions 200.data[].attributes.${name} can now be string`,
   ),
   'GET /api/v2/admin/terraform-versions 200.data[].attributes.archs[] can now be object',
+  // Administrators set limits for the time of plans and applies of an organization.
+  ...[
+    'plan-timeout',
+    'apply-timeout',
+    'terraform-build-worker-plan-timeout',
+    'terraform-build-worker-apply-timeout',
+  ].map((name) => `GET /api/v2/admin/organizations 200.data[].attributes.${name} can now be string`),
   // Configuration versions of commits show the commit, and documents include it.
   'POST /api/v2/workspaces/{id}/configuration-versions 201.data.relationships.ingress-attributes.links can now be absent',
   'GET /api/v2/runs/{id} 200.included[] has 7 alternatives instead of 6',

@@ -6,6 +6,7 @@ import * as auditTrailSettings from '../../libs/activity/audit-trail/settings/au
 import * as auditFactSources from '../../libs/activity/facts/sources/audit-fact-sources.controller.js';
 import * as identityProviders from '../../libs/identity/identity-providers/providers/identity-providers.controller.js';
 import * as adminOrganizations from '../../libs/organizations/organizations/administration/admin-organizations.controller.js';
+import * as generalSettings from '../../libs/organizations/general-settings/general-settings.body.js';
 import * as ipAllowlists from '../../libs/organizations/ip-allowlists/ip-allowlists.body.js';
 import * as organizations from '../../libs/organizations/organizations/organizations/organizations.controller.js';
 import * as projects from '../../libs/organizations/organizations/projects/projects.controller.js';
@@ -214,6 +215,26 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       },
     ],
     also: { deleteOlderThanNDays: 'clients' },
+  },
+  'general-settings': {
+    requests: [
+      {
+        name: 'update',
+        routes: ['PATCH /api/v2/admin/general-settings'],
+        body: generalSettings.generalSettingsBody,
+        goTfe: ['AdminGeneralSettingsUpdateOptions'],
+      },
+    ],
+    also: {
+      'default-organizations-per-user-ceiling': 'docs',
+      'default-workspaces-per-organization-ceiling': 'docs',
+      'fair-run-queuing-enabled': 'docs',
+      'limit-organizations-per-user': 'docs',
+      'limit-workspaces-per-organization': 'docs',
+      'require-two-factor-for-admins': 'docs',
+      'terraform-build-worker-apply-timeout': 'docs',
+      'terraform-build-worker-plan-timeout': 'docs',
+    },
   },
   'gpg-keys': {
     requests: [
@@ -890,7 +911,6 @@ export const NOT_BUILT: Readonly<Record<string, readonly string[]>> = {
   'admin settings': [
     'AdminCostEstimationSettingOptions',
     'AdminCustomizationSettingsUpdateOptions',
-    'AdminGeneralSettingsUpdateOptions',
     'AdminSAMLSettingsUpdateOptions',
     'AdminSCIMGroupMappingCreateOptions',
     'AdminSCIMGroupMappingUpdateOptions',

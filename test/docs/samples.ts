@@ -238,7 +238,18 @@ const organizationRequests = async (api: ApiTestClient): Promise<SampledRequest[
         expectStatus(await api.post(ORGANIZATIONS, resource('organizations', { name, email: 'ops@acme.test' })), 201);
         return api.patch(`/api/v2/admin/organizations/${name}`, { data: { type: '', ...sample } });
       },
-      samples: [{ attributes: { 'access-beta-tools': true, 'global-module-sharing': true } }],
+      samples: [
+        {
+          attributes: {
+            'access-beta-tools': true,
+            'global-module-sharing': true,
+            'plan-timeout': '1h',
+            'apply-timeout': '2h',
+            'terraform-build-worker-plan-timeout': '1h',
+            'terraform-build-worker-apply-timeout': '2h',
+          },
+        },
+      ],
     },
   ];
 };
@@ -605,6 +616,26 @@ const identityProviderRequests = (api: ApiTestClient): SampledRequest[] => {
   ];
 };
 
+const generalSettingsRequests = (api: ApiTestClient): SampledRequest[] => [
+  {
+    label: 'general-settings, update',
+    send: (sent) => api.patch('/api/v2/admin/general-settings', { data: { type: 'general-settings', ...sent } }),
+    samples: [
+      {
+        attributes: {
+          'api-rate-limit': 60_000,
+          'api-rate-limiting-enabled': true,
+          'apply-timeout': '10h',
+          'fair-run-queuing-enabled': false,
+          'plan-timeout': '1h30m',
+          'terraform-build-worker-apply-timeout': '10h',
+          'terraform-build-worker-plan-timeout': '1h30m',
+        },
+      },
+    ],
+  },
+];
+
 const toolVersionRequests = (api: ApiTestClient, type: 'terraform-versions' | 'opa-versions'): SampledRequest[] => {
   const path = `/api/v2/admin/${type}`;
   const make = type === 'opa-versions' ? makeOpaVersion : makeToolVersion;
@@ -646,6 +677,7 @@ export const sampledRequests = async (api: ApiTestClient): Promise<SampledReques
     ...registryRequests(api),
     ...(await runRequests(api, await ofAcme())),
     ...teamRequests(api),
+    ...generalSettingsRequests(api),
     ...toolVersionRequests(api, 'opa-versions'),
     ...toolVersionRequests(api, 'terraform-versions'),
     ...(await tokenRequests(api, pool)),

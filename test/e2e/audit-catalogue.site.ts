@@ -108,6 +108,11 @@ export const SITE_ACTIONS: Readonly<Record<string, SiteAction>> = {
     const answer = expectStatus(await server.post('/api/v2/admin/oidc-settings/actions/trim-key'), 204);
     return { answer, id: 'oidc-site', meta: { kids: earlier.map(({ kid }) => kid).toReversed() } };
   },
+  'general_settings.update': async ({ server }) => {
+    const path = '/api/v2/admin/general-settings';
+    const answer = expectStatus(await server.patch(path, resource('general-settings', { 'plan-timeout': '75m' })), 200);
+    return { answer, id: 'gset-site', meta: { attributes: { 'plan-timeout': '75m' } } };
+  },
   'terraform_version.create': async ({ server, unique }) => {
     const version = `9.1.0-${unique('added')}`;
     const answer = expectStatus(await server.post(VERSIONS, resource('terraform-versions', { version })), 201);

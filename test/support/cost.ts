@@ -1,3 +1,4 @@
+import { StoredTokenRateLimit } from '#organizations/general-settings';
 import type { TestServer } from './server.js';
 
 /**
@@ -13,11 +14,13 @@ export type Cost = {
 
 /**
  * Measures work while the server sends no statements of its own: signals to followers, which come up to 100 ms after an
- * append, and records of token use.
+ * append, records of token use, and readings of the rate limit.
  */
-const withoutServersOwn = async <T>({ store, uses }: TestServer, measure: () => Promise<T>): Promise<T> => {
+const withoutServersOwn = async <T>(server: TestServer, measure: () => Promise<T>): Promise<T> => {
+  const { store, uses } = server;
   const { signal } = store;
   await uses.flush();
+  await server.resolve(StoredTokenRateLimit).refresh();
   signal.stop();
   signal.notify = () => undefined;
   try {

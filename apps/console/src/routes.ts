@@ -34,6 +34,7 @@ import { siteExecutorsRoute, sitePoolRoute } from './screens/site-executors/site
 import { siteOrganizationsRoute } from './screens/site-organizations/site-organizations.routes.js';
 import { siteProvidersRoute } from './screens/site-providers/site-providers.routes.js';
 import { siteScimRoute } from './screens/site-scim/site-scim.routes.js';
+import { siteSettingsRoute } from './screens/site-settings/site-settings.routes.js';
 import { siteToolVersionsRoute } from './screens/site-tool-versions/site-tool-versions.routes.js';
 import { siteUsersRoute } from './screens/site-users/site-users.routes.js';
 import { stateVersionsRoute } from './screens/state-versions/state-versions.routes.js';
@@ -143,6 +144,7 @@ export const routeTree = rootRoute.addChildren([
   siteProvidersRoute,
   siteScimRoute,
   siteExecutorsRoute,
+  siteSettingsRoute,
   sitePoolRoute,
   siteToolVersionsRoute,
   siteAuditTrailRoute,

@@ -18,6 +18,7 @@ import {
 } from '#api/edge';
 import { EventStoreModule } from '#storage/event-store';
 import { FactsModule } from '#activity/facts';
+import { GeneralSettingsModule } from '#organizations/general-settings';
 import { HistoryModule } from '#activity/history';
 import { IdentityProvidersModule } from '#identity/identity-providers';
 import { IpAllowlistsModule } from '#organizations/ip-allowlists';
@@ -108,6 +109,22 @@ const listPeopleModules = ({ encryptionKeys, forgetting, settings }: Runtime): D
   ];
 };
 
+/** The status and the general settings of the site. */
+const listSiteModules = (runtime: Runtime): DynamicModule[] => {
+  const { limits, organizationCreation, requiresTwoFactor, globalRemoteState, quotas } = runtime.settings;
+  return [
+    SiteModule.with(collectSiteFacts(runtime)),
+    GeneralSettingsModule.with({
+      rateLimit: limits.perToken,
+      workers: limits.workers,
+      isCreationLimited: organizationCreation.creators !== 'everyone',
+      requiresTwoFactor,
+      globalRemoteState,
+      organizationsPerUser: quotas.organizationsPerUser,
+    }),
+  ];
+};
+
 /** The REST gateway with all modules that it serves. */
 @Module({})
 export class GatewayModule {
@@ -125,7 +142,7 @@ export class GatewayModule {
         // The self-hosted edition has no trail, so reads are not recorded.
         ReadsModule.with({ recorded: !selfHosted }),
         ...WITHOUT_OPTIONS,
-        SiteModule.with(collectSiteFacts(runtime)),
+        ...listSiteModules(runtime),
         DocumentCacheModule.with({
           ...runtime,
           documentCacheBytes: settings.documentCacheBytes,

@@ -46,6 +46,7 @@ export {
 export { selectTeamGrants, type TeamGrant, type TeamGrantRequest } from './permissions/team-grants.queries.js';
 export { isPermittedBy, selectPermittedScopes } from './permissions/permitted-scopes.queries.js';
 export { TokenBuckets } from './authentication/token-buckets.js';
+export { TokenRateLimit } from './authentication/token-rate-limit.port.js';
 export * from './rules.js';
 export * from './routes/route-options.js';
 export { RecoveryPeriod, type RecoveredResource, type RecoveryChange } from './commands/recovery-period.service.js';

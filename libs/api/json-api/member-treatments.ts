@@ -38,6 +38,16 @@ export const unsupportedMember = (why: string): DroppedMember =>
     z.unknown().refine(hasNoEffect, { error: `is not supported: ${why}`, params: { [CONTINUES_NAME]: true } }),
   );
 
+/**
+ * Marks a member that only the configuration of the server changes. The value stays, so that the caller can refuse others
+ * than the present one.
+ */
+export const configuredMember = <S extends z.ZodType>(why: string, schema: S): S => {
+  const copy = schema.clone();
+  treatments.add(copy, { treatment: 'refused', why });
+  return copy;
+};
+
 const droppedAs = (treatment: Treatment, schema: z.ZodType): DroppedMember => {
   const dropped = schema.transform((): undefined => undefined).optional() as DroppedMember;
   treatments.add(dropped, treatment);

@@ -2815,6 +2815,27 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/admin/general-settings': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show the general settings of the site */
+    get: operations['getGeneralSettings'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    /**
+     * Change the general settings of the site
+     * @description Null sets a rate limit or a time back to the default of the server. Times are from `1m` to `24h`, and apply to plans and applies that executors claim after the change. Other gateways use a new rate limit within ten seconds.
+     */
+    patch: operations['updateGeneralSettings'];
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/cidr-range-lists': {
     parameters: {
       query?: never;
@@ -7275,6 +7296,39 @@ export interface components {
         relationships?: unknown;
       };
     };
+    UpdateGeneralSettingsBody: {
+      data: {
+        type?: ('general-settings' | '') | null;
+        attributes?: {
+          'api-rate-limit'?: number | null;
+          'api-rate-limiting-enabled'?: boolean | null;
+          'apply-timeout'?: string | null;
+          'fair-run-queuing-enabled'?: boolean;
+          'plan-timeout'?: string | null;
+          'terraform-build-worker-apply-timeout'?: string | null;
+          'terraform-build-worker-plan-timeout'?: string | null;
+          /** @description the setting CADASTRE_MAX_ORGANIZATIONS_PER_USER of the server decides */
+          'default-organizations-per-user-ceiling'?: number | null;
+          /** @description the setting CADASTRE_GLOBAL_REMOTE_STATE of the server decides */
+          'default-remote-state-access'?: boolean | null;
+          /** @description the setting CADASTRE_MAX_ORGANIZATIONS_PER_USER of the server decides */
+          'limit-organizations-per-user'?: boolean | null;
+          /** @description the setting CADASTRE_ORGANIZATION_CREATORS of the server decides */
+          'limit-user-organization-creation'?: boolean | null;
+          /** @description the setting CADASTRE_REQUIRE_TWO_FACTOR of the server decides */
+          'require-two-factor-for-admins'?: boolean | null;
+          /** @description plans run any code, so pull requests from forks start none */
+          'allow-speculative-plans-on-pull-requests-from-forks'?: unknown;
+          /** @description organizations can have any number of workspaces */
+          'default-workspaces-per-organization-ceiling'?: unknown;
+          /** @description organizations can have any number of workspaces */
+          'limit-workspaces-per-organization'?: unknown;
+          /** @description the server reports statuses of runs only */
+          'send-passing-statuses-for-untriggered-speculative-plans'?: unknown;
+        };
+        relationships?: unknown;
+      };
+    };
     CreateCidrRangeListBody: {
       data: {
         type?: ('cidr-range-lists' | '') | null;
@@ -7352,18 +7406,14 @@ export interface components {
         attributes?: {
           'access-beta-tools'?: boolean;
           'global-module-sharing'?: boolean;
-          /** @description the server limits no time of plans and applies */
-          'apply-timeout'?: unknown;
+          'apply-timeout'?: string | null;
           /** @description providers belong to one organization */
           'global-provider-sharing'?: unknown;
           /** @description organizations cannot be disabled; users can be suspended */
           'is-disabled'?: unknown;
-          /** @description the server limits no time of plans and applies */
-          'plan-timeout'?: unknown;
-          /** @description the server limits no time of plans and applies */
-          'terraform-build-worker-apply-timeout'?: unknown;
-          /** @description the server limits no time of plans and applies */
-          'terraform-build-worker-plan-timeout'?: unknown;
+          'plan-timeout'?: string | null;
+          'terraform-build-worker-apply-timeout'?: string | null;
+          'terraform-build-worker-plan-timeout'?: string | null;
           /** @description executors never use sudo */
           'terraform-worker-sudo-enabled'?: unknown;
           /** @description organizations can have any number of workspaces */
@@ -11717,6 +11767,75 @@ export interface components {
     AgentDocument: {
       data: components['schemas']['Agent'];
     };
+    GeneralSettingsDocument: {
+      data: components['schemas']['GeneralSettings'];
+    };
+    /** @description Settings of the whole site. */
+    GeneralSettings: {
+      /** @example general-settings */
+      id: string;
+      /** @constant */
+      type: 'general-settings';
+      attributes: {
+        /** @constant */
+        'allow-speculative-plans-on-pull-requests-from-forks': false;
+        /**
+         * @description Requests per second for each token, with bursts of twice that.
+         * @example 3
+         */
+        'api-rate-limit': number;
+        /** @description Whether the requests of each token are limited. */
+        'api-rate-limiting-enabled': boolean;
+        /**
+         * @description The longest time of an apply.
+         * @example 24h
+         */
+        'apply-timeout': string;
+        /**
+         * @description Organizations that a user can own; null for any number.
+         * @example 3
+         */
+        'default-organizations-per-user-ceiling': number | null;
+        /** @description Whether new workspaces share their state with their whole organization. */
+        'default-remote-state-access': boolean;
+        /** @constant */
+        'default-workspaces-per-organization-ceiling': null;
+        /** @description Whether executors of the site serve organizations in turn. Otherwise, applies of all organizations come first, then plans, the oldest before others. */
+        'fair-run-queuing-enabled': boolean;
+        /** @description Whether the number of organizations that a user can own is limited. */
+        'limit-organizations-per-user': boolean;
+        /** @description Whether only administrators of the site create organizations. */
+        'limit-user-organization-creation': boolean;
+        /** @constant */
+        'limit-workspaces-per-organization': false;
+        /**
+         * @description The longest time of a plan.
+         * @example 2h
+         */
+        'plan-timeout': string;
+        /** @description Whether people need a second factor: everybody, not only administrators. */
+        'require-two-factor-for-admins': boolean;
+        /** @constant */
+        'send-passing-statuses-for-untriggered-speculative-plans': false;
+        /**
+         * @description The same value by its name in earlier releases of Terraform Enterprise.
+         * @example 24h
+         */
+        'terraform-build-worker-apply-timeout': string;
+        /**
+         * @description The same value by its name in earlier releases of Terraform Enterprise.
+         * @example 2h
+         */
+        'terraform-build-worker-plan-timeout': string;
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/admin/general-settings
+         */
+        self: string;
+      };
+    };
     CidrRangeListPage: {
       data: components['schemas']['CidrRangeList'][];
       links: components['schemas']['PageLinks'];
@@ -11850,14 +11969,26 @@ export interface components {
         'sso-enabled': boolean;
         /** @constant */
         'workspace-limit': null;
-        /** @constant */
-        'plan-timeout': null;
-        /** @constant */
-        'apply-timeout': null;
-        /** @constant */
-        'terraform-build-worker-plan-timeout': null;
-        /** @constant */
-        'terraform-build-worker-apply-timeout': null;
+        /**
+         * @description The longest time of a plan; null: that of the site.
+         * @example 2h
+         */
+        'plan-timeout': string | null;
+        /**
+         * @description The longest time of an apply; null: that of the site.
+         * @example 24h
+         */
+        'apply-timeout': string | null;
+        /**
+         * @description The same value by its name in earlier releases of Terraform Enterprise.
+         * @example 2h
+         */
+        'terraform-build-worker-plan-timeout': string | null;
+        /**
+         * @description The same value by its name in earlier releases of Terraform Enterprise.
+         * @example 24h
+         */
+        'terraform-build-worker-apply-timeout': string | null;
         /** @constant */
         'terraform-worker-sudo-enabled': false;
       };
@@ -35652,6 +35783,79 @@ export interface operations {
         };
         content: {
           'application/vnd.api+json': components['schemas']['AgentDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getGeneralSettings: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['GeneralSettingsDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  updateGeneralSettings: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "general-settings",
+         *         "attributes": {
+         *           "api-rate-limit": 60,
+         *           "plan-timeout": "1h"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdateGeneralSettingsBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['GeneralSettingsDocument'];
         };
       };
       400: components['responses']['BadRequest'];

@@ -2,7 +2,7 @@
 
 type EventSchemas = {
   schemas: {
-    /** cadastre.OrganizationCreated.v6 */
+    /** cadastre.OrganizationCreated.v7 */
     OrganizationCreated: {
       name: string;
       email: string;
@@ -33,11 +33,13 @@ type EventSchemas = {
         stacksEnabled: boolean;
         accessBetaTools: boolean;
         siteExecutorsEnabled: boolean;
+        planTimeout: string | null;
+        applyTimeout: string | null;
       };
       defaultProject: string;
       ownersTeam: string;
     };
-    /** cadastre.OrganizationUpdated.v6 */
+    /** cadastre.OrganizationUpdated.v7 */
     OrganizationUpdated: {
       changes: {
         /** @enum {string} */
@@ -64,6 +66,8 @@ type EventSchemas = {
         stacksEnabled?: boolean;
         accessBetaTools?: boolean;
         siteExecutorsEnabled?: boolean;
+        planTimeout?: string | null;
+        applyTimeout?: string | null;
         name?: string;
         email?: string;
       };
@@ -1939,6 +1943,17 @@ type EventSchemas = {
     IpAllowlistDeleted: {
       name: string;
     };
+    /** cadastre.GeneralSettingsChanged.v1 */
+    GeneralSettingsChanged: {
+      settings: {
+        apiRateLimitingEnabled: boolean | null;
+        apiRateLimit: number | null;
+        planTimeout: string | null;
+        applyTimeout: string | null;
+        fairRunQueuingEnabled: boolean;
+      };
+      changed: string[];
+    };
   };
   responses: never;
   parameters: never;
@@ -1955,8 +1970,8 @@ export type EventType = keyof EventData;
 
 /** The newest version of the schema of each event. */
 export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
-  OrganizationCreated: 6,
-  OrganizationUpdated: 6,
+  OrganizationCreated: 7,
+  OrganizationUpdated: 7,
   OrganizationFeatureSetChanged: 2,
   OrganizationTokenTtlPoliciesChanged: 1,
   OrganizationImported: 2,
@@ -2185,6 +2200,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   IpAllowlistAgentPoolsAdded: 1,
   IpAllowlistAgentPoolsRemoved: 1,
   IpAllowlistDeleted: 1,
+  GeneralSettingsChanged: 1,
 };
 
 /** Values that data lacks. They are added to the data, or to its member `to` unless that is null. */
@@ -2208,8 +2224,9 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
     ],
     '4': [{ to: 'settings', add: { accessBetaTools: false } }],
     '5': [{ to: 'settings', add: { siteExecutorsEnabled: true } }],
+    '6': [{ to: 'settings', add: { planTimeout: null, applyTimeout: null } }],
   },
-  OrganizationUpdated: { '1': [], '2': [], '3': [], '4': [], '5': [] },
+  OrganizationUpdated: { '1': [], '2': [], '3': [], '4': [], '5': [], '6': [] },
   OrganizationFeatureSetChanged: { '1': [{ add: { trailBegins: 'with_change' } }] },
   OrganizationImported: { '1': [{ add: { trailCheckpoint: null } }] },
   ProjectCreated: { '1': [{ to: 'settings', add: { stacksDefaultExecutionMode: null } }] },

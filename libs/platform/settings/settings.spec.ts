@@ -87,7 +87,7 @@ describe('settings', () => {
       factsLimit: 2000,
       auditClientDetails: true,
       requestLog: true,
-      limits: { perToken: 100, perAddress: 500, wrongTokens: 60, accessChanges: 20 },
+      limits: { perToken: 100, workers: 1, perAddress: 500, wrongTokens: 60, accessChanges: 20 },
       quotas: {
         organizationsPerUser: 100,
         users: 10_000,
@@ -419,7 +419,7 @@ describe('settings', () => {
       factsLimit: null,
       auditClientDetails: false,
       requestLog: false,
-      limits: { perToken: 30, perAddress: 1_000, wrongTokens: null, accessChanges: 1 },
+      limits: { perToken: 30, workers: 1, perAddress: 1_000, wrongTokens: null, accessChanges: 1 },
       quotas: {
         organizationsPerUser: 7,
         users: null,

@@ -305,8 +305,10 @@ const toCallerLimits = (env: ParsedEnvironment) =>
     factsLimit: env.CADASTRE_FACTS_LIMIT,
     /** Null for no limit. */
     limits: {
-      /** Requests per second. */
+      /** Requests per second, of all workers together. */
       perToken: env.CADASTRE_RATE_LIMIT,
+      /** Workers that share the requests of a token. */
+      workers: 1 as number,
       /** Requests per second without a valid token. */
       perAddress: env.CADASTRE_ADDRESS_RATE_LIMIT,
       /** Requests with a wrong token per minute and address. */

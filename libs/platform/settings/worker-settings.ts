@@ -32,7 +32,9 @@ export const toWorkerSettings = (settings: Settings): Settings => {
     liveStreams: { total: divide(liveStreams.total), perCaller: divide(liveStreams.perCaller) },
     documentCacheBytes: divideOrNull(documentCacheBytes),
     limits: {
-      perToken: divideOrNull(limits.perToken, LEAST_RATE),
+      // General settings of the site can replace it, so it is divided where it is used.
+      perToken: limits.perToken,
+      workers,
       perAddress: divideOrNull(limits.perAddress, LEAST_RATE),
       wrongTokens: divideOrNull(limits.wrongTokens),
       accessChanges: divideOrNull(limits.accessChanges),

@@ -4,6 +4,7 @@ import { auditTrailLogRows } from './audit-trail-log.js';
 import { edge } from './edge.js';
 import { facts } from './facts.js';
 import { flatTagRows } from './flat-tags.js';
+import { generalSettingsRows } from './general-settings.js';
 import { history } from './history.js';
 import { identityProviderRows } from './identity-providers.js';
 import { ipAllowlistRows } from './ip-allowlists.js';
@@ -38,6 +39,7 @@ export const ROWS = {
     ...auditTrailLogRows,
     ...facts,
     ...organizations,
+    ...generalSettingsRows,
     ...retentionOfOrganizations,
     ...notificationsOfOrganizations,
     ...agentsAndKeys,

@@ -132,6 +132,7 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'cidr_range_list',
   'configuration_version',
   'data_retention_policy',
+  'general_settings',
   'gpg_key',
   'identity_provider',
   'notification_configuration',

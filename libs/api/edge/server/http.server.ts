@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { NestFactory } from '@nestjs/core';
-import type { DynamicModule, LoggerService, Type } from '@nestjs/common';
+import type { Abstract, DynamicModule, LoggerService, Type } from '@nestjs/common';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { OutdatedAccessFilter, Authenticator, SignInRequiredFilter } from '#api/access';
+import { OutdatedAccessFilter, Authenticator, SignInRequiredFilter, TokenRateLimit } from '#api/access';
 import { DocumentMemory } from '#api/document-cache';
 import { badRequest, notFound, type Clock } from '#platform/kernel';
 import { Database } from '#platform/postgres';
@@ -152,7 +152,10 @@ const createAdapter = (
       ),
   });
 
-/** Returns a function that calls `find` only once. Modules are created after the hooks that use them. */
+/**
+ * Returns a function that calls `find` only once. Modules are created after the hooks that use them, and a process without
+ * routes that require a caller has no authenticator.
+ */
 const findOnce = <T>(find: () => T): (() => T) => {
   let result: T | undefined;
   return () => (result ??= find());
@@ -216,15 +219,15 @@ export const createHttpServer = async (
   const limits = { ...DEFAULT_LIMITS, ...chosen };
   const adapter = createAdapter(tls, trustedProxies, limits, errorFormats);
   const fastify = adapter.getInstance<FastifyInstance>();
-  // A process without routes that require a caller has no authenticator.
-  const authenticator = findOnce(() => app.get<Authenticator, Authenticator>(Authenticator, { strict: false }));
-  const delayOf = createDelaySource(findOnce(() => app.get<Database, Database>(Database, { strict: false })));
+  const find = <T>(type: Abstract<T>) => findOnce(() => app.get<T, T>(type, { strict: false }));
+  const authenticator = find(Authenticator);
+  const delayOf = createDelaySource(find(Database));
   addPublicUrls(fastify, publicOrigin);
   addObservers(fastify, { tls, requestLog, version });
   await setSecurityHeaders(fastify, { requiresTls: tls !== null && !isLocalhost });
   addCommonHeaders(fastify);
   guardConnections(fastify, trustedProxies, limits, { delayOf, chooseRequestId });
-  if (rateLimits) await limitRequests(fastify, { ...rateLimits, authenticator });
+  if (rateLimits) await limitRequests(fastify, { ...rateLimits, authenticator, tokenRateLimit: find(TokenRateLimit) });
   answerUnknownRoutes(fastify);
   readBodies(fastify, limits);
   closeWhenAnswered(fastify);

@@ -3,6 +3,7 @@ import { register } from 'prom-client';
 import { FixedClock } from '../../../../test/support/clocks.js';
 import { countStatements } from '../../../../test/support/cost.js';
 import { expectStatus, makeToken, makeWorkspace, makeOrganization, resource } from '../../../../test/support/seeds.js';
+import { waitUntil } from '../../../../test/support/product.js';
 import { newStateVersion, stateFile } from '../../../../test/support/state-file.js';
 import {
   startAnotherGateway,
@@ -71,7 +72,8 @@ describe('the rate limit of a token', () => {
       {
         status: '429',
         title: 'Too many requests',
-        detail: 'At most 10 requests per second are accepted from one token, 20 at once (CADASTRE_RATE_LIMIT).',
+        detail:
+          'At most 10 requests per second are accepted from one token, 20 at once (CADASTRE_RATE_LIMIT, or the general settings of the site).',
       },
     ]);
     expect(await metric('cadastre_rate_limited_requests_total', { limit: 'token' })).toBe(before + 5);
@@ -110,6 +112,41 @@ describe('the rate limit of a token', () => {
 
   it('is announced by ping', async () => {
     expect((await server.get('/api/v2/ping')).headers.get('x-ratelimit-limit')).toBe('10');
+  });
+});
+
+describe('a rate limit of the general settings', () => {
+  withServer({});
+
+  const change = async (attributes: object): Promise<void> => {
+    const body = resource('general-settings', attributes);
+    expectStatus(await server.patch('/api/v2/admin/general-settings', body), 200);
+  };
+  const announced = async (gateway: ApiTestClient): Promise<string | null> =>
+    (await gateway.get('/api/v2/ping')).headers.get('x-ratelimit-limit');
+
+  it('applies from the next request on, is announced by ping, and ends when it is switched off', async () => {
+    await change({ 'api-rate-limiting-enabled': true, 'api-rate-limit': 30 });
+    expect(await announced(server)).toBe('30');
+    expect(statuses(await repeat(70, account(server)))).toEqual({ 200: 59, 429: 11 });
+    clock.pass({ seconds: 2 });
+    await change({ 'api-rate-limiting-enabled': false });
+    expect(statuses(await repeat(70, account(server)))).toEqual({ 200: 70 });
+    expect(await announced(server)).toBeNull();
+  });
+
+  it('is used by another gateway ten seconds later', async () => {
+    const second = await startAnotherGateway(server);
+    try {
+      await change({ 'api-rate-limiting-enabled': true, 'api-rate-limit': 40 });
+      expect(await announced(second)).toBeNull();
+      clock.pass({ seconds: 10 });
+      await waitUntil(async () => (await announced(second)) === '40', 'the limit of the other gateway');
+    } finally {
+      await second.close();
+      await change({ 'api-rate-limiting-enabled': null, 'api-rate-limit': null });
+    }
+    expect(await announced(server)).toBeNull();
   });
 });
 

@@ -15,12 +15,12 @@ import {
   type RateLimit,
   type RouteOptions,
   TokenBuckets,
+  type TokenRateLimit,
 } from '#api/access';
 import { RateLimitRefusal, type Clock } from '#platform/kernel';
 
 /** Requests per second; null for no limit. A burst may be twice as large. */
 export type RateLimits = {
-  readonly perToken: number | null;
   readonly perAddress: number | null;
   readonly accessChanges: number | null;
 };
@@ -75,20 +75,37 @@ const createLimiter = (fastify: FastifyInstance, { limit, perSecond, keyOf, desc
   };
 };
 
+/** Limits requests at a rate that can change. A new rate starts with full buckets. */
+const createChangingLimiter = (
+  fastify: FastifyInstance,
+  getPerSecond: () => number | null,
+  options: Omit<LimiterOptions, 'perSecond'>,
+): Limiter => {
+  let perSecond: number | null = null;
+  let limiter = createLimiter(fastify, { ...options, perSecond });
+  return (request) => {
+    const current = getPerSecond();
+    if (current !== perSecond) {
+      perSecond = current;
+      limiter = createLimiter(fastify, { ...options, perSecond });
+    }
+    return limiter(request);
+  };
+};
+
 const getAddressKey = (request: FastifyRequest): string => normalizeIP(getClientAddress(request) ?? '');
 
 const createLimiters = (
   fastify: FastifyInstance,
-  limits: RateLimits,
+  { limits, tokenRateLimit }: Pick<RateLimitOptions, 'limits' | 'tokenRateLimit'>,
   tokenIdOf: (request: FastifyRequest) => string | undefined,
 ) => {
-  const limitToken = createLimiter(fastify, {
+  const limitToken = createChangingLimiter(fastify, () => tokenRateLimit().getPerSecond(), {
     limit: 'token',
-    perSecond: limits.perToken,
     keyOf: (request) => tokenIdOf(request) ?? '',
     describe: (perSecond) =>
       `At most ${perSecond} requests per second are accepted from one token, ${perSecond * BURST_SECONDS} at once ` +
-      '(CADASTRE_RATE_LIMIT).',
+      '(CADASTRE_RATE_LIMIT, or the general settings of the site).',
   });
   const limitAddress = createLimiter(fastify, {
     limit: 'address',
@@ -113,6 +130,7 @@ type RateLimitOptions = {
   readonly limits: RateLimits;
   readonly clock: Clock;
   readonly authenticator: () => Authenticator;
+  readonly tokenRateLimit: () => TokenRateLimit;
 };
 
 /**
@@ -123,18 +141,23 @@ type RateLimitOptions = {
  */
 export const limitRequests = async (
   fastify: FastifyInstance,
-  { limits, clock, authenticator }: RateLimitOptions,
+  { limits, clock, authenticator, tokenRateLimit }: RateLimitOptions,
 ): Promise<void> => {
   await fastify.register(rateLimit, { global: false, store: createBucketStore(clock) });
   const tokenIdOf = (request: FastifyRequest): string | undefined => {
     const credential = getCredential(request);
     return credential === undefined ? undefined : authenticator().getCachedTokenId(credential);
   };
-  const { limitToken, limitAddress, limitAccessChanges } = createLimiters(fastify, limits, tokenIdOf);
+  const { limitToken, limitAddress, limitAccessChanges } = createLimiters(
+    fastify,
+    { limits, tokenRateLimit },
+    tokenIdOf,
+  );
   fastify.addHook('onRequest', async (request: FastifyRequest, reply: FastifyReply) => {
     const { changesAccess, isUnlimited, announcesRateLimit, page } = request.routeOptions.config as RouteOptions;
     if (isUnlimited) return;
-    if (announcesRateLimit && limits.perToken !== null) void reply.header('x-ratelimit-limit', String(limits.perToken));
+    const perToken = announcesRateLimit ? tokenRateLimit().getPerSecond() : null;
+    if (perToken !== null) void reply.header('x-ratelimit-limit', String(perToken));
     await (tokenIdOf(request) === undefined ? limitAddress : limitToken)(request);
     if (!changesAccess || limits.accessChanges === null) return;
     await (page ? admitToPage(request, authenticator(), page) : identifyCaller(request, authenticator()));

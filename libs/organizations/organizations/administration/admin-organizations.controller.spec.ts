@@ -96,7 +96,6 @@ describe('an organization, for site administrators', () => {
 
   it.each([
     ['is-disabled', true, 'Is disabled is not supported: organizations cannot be disabled; users can be suspended'],
-    ['plan-timeout', '24h', 'Plan timeout is not supported: the server limits no time of plans and applies'],
     ['workspace-limit', 5, 'Workspace limit is not supported: organizations can have any number of workspaces'],
   ])('refuses a value of %s that would have an effect', async (name, value, detail) => {
     const before = await logLength(server.store);
@@ -104,6 +103,26 @@ describe('an organization, for site administrators', () => {
     expect(refusal).toEqual([`/data/attributes/${name}`, detail]);
     expect(await logLength(server.store)).toBe(before);
     expectStatus(await update({ [name]: null }), 200);
+  });
+
+  it('has time limits of its own, which owners do not see', async () => {
+    const times = { 'plan-timeout': '90m', 'terraform-build-worker-apply-timeout': '12h' };
+    const { attributes } = expectStatus(await update(times), 200).body.data;
+    expect(attributes).toMatchObject({
+      'plan-timeout': '90m',
+      'apply-timeout': '12h',
+      'terraform-build-worker-plan-timeout': '90m',
+      'terraform-build-worker-apply-timeout': '12h',
+    });
+    const organization = expectStatus(await server.get('/api/v2/organizations/acme'), 200).body.data.attributes;
+    expect(Object.keys(organization).filter((name) => name.includes('timeout'))).toEqual(['session-timeout']);
+    const [pointer, detail] = refusalOf(await update({ 'plan-timeout': '25h' }));
+    expect([pointer, detail]).toEqual([
+      '/data/attributes/plan-timeout',
+      'Plan timeout must be a time from 1m to 24h, such as 90m or 1h30m',
+    ]);
+    const cleared = expectStatus(await update({ 'plan-timeout': null, 'apply-timeout': null }), 200).body.data;
+    expect(cleared.attributes).toMatchObject({ 'plan-timeout': null, 'apply-timeout': null });
   });
 
   it.each([[null], ['yes'], [1]])('refuses %j as access to beta tools', async (value) => {

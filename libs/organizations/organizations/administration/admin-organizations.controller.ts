@@ -25,6 +25,7 @@ import {
 } from '#api/json-api';
 import { CurrentActor, type Actor } from '#api/access';
 import { selectRelatedUsers } from '#identity/people';
+import { readTimeLimits, timeLimitMember } from '#organizations/general-settings';
 import { deriveSubscriptionId } from '../entitlements/subscriptions.controller.js';
 import {
   type AdministeredOrganizationRow,
@@ -49,11 +50,11 @@ const renderAdministeredOrganization = (row: AdministeredOrganizationRow): Resou
     'is-disabled': false,
     'sso-enabled': row.settings.collaboratorAuthPolicy === 'sso_mandatory',
     'workspace-limit': null,
-    'plan-timeout': null,
-    'apply-timeout': null,
-    // go-tfe reads the limits by these names.
-    'terraform-build-worker-plan-timeout': null,
-    'terraform-build-worker-apply-timeout': null,
+    'plan-timeout': row.settings.planTimeout,
+    'apply-timeout': row.settings.applyTimeout,
+    // go-tfe reads the limits by these names too.
+    'terraform-build-worker-plan-timeout': row.settings.planTimeout,
+    'terraform-build-worker-apply-timeout': row.settings.applyTimeout,
     'terraform-worker-sudo-enabled': false,
   },
   relationships: {
@@ -68,20 +69,18 @@ const renderAdministeredOrganization = (row: AdministeredOrganizationRow): Resou
   links: { self: `/api/v2/admin/organizations/${row.name}` },
 });
 
-const NO_TIME_LIMITS = 'the server limits no time of plans and applies';
-
 export const adminUpdateBody = resourceBody(
   'organizations',
   z
     .object({
       'access-beta-tools': storedOnly(ORGANIZATION_SETTINGS.shape.accessBetaTools.optional()),
       'global-module-sharing': ORGANIZATION_SETTINGS.body['global-module-sharing'],
-      'apply-timeout': unsupportedMember(NO_TIME_LIMITS),
+      'apply-timeout': timeLimitMember,
       'global-provider-sharing': unsupportedMember('providers belong to one organization'),
       'is-disabled': unsupportedMember('organizations cannot be disabled; users can be suspended'),
-      'plan-timeout': unsupportedMember(NO_TIME_LIMITS),
-      'terraform-build-worker-apply-timeout': unsupportedMember(NO_TIME_LIMITS),
-      'terraform-build-worker-plan-timeout': unsupportedMember(NO_TIME_LIMITS),
+      'plan-timeout': timeLimitMember,
+      'terraform-build-worker-apply-timeout': timeLimitMember,
+      'terraform-build-worker-plan-timeout': timeLimitMember,
       'terraform-worker-sudo-enabled': unsupportedMember('executors never use sudo'),
       'workspace-limit': unsupportedMember('organizations can have any number of workspaces'),
     })
@@ -92,7 +91,7 @@ type AdminUpdateData = z.infer<typeof adminUpdateBody>['data'];
 
 const toAdminChanges = ({ attributes }: AdminUpdateData): OrganizationChanges => ({
   ...ORGANIZATION_SETTINGS.read({ 'global-module-sharing': attributes['global-module-sharing'] }),
-  ...omitUndefined({ accessBetaTools: attributes['access-beta-tools'] }),
+  ...omitUndefined({ accessBetaTools: attributes['access-beta-tools'], ...readTimeLimits(attributes) }),
 });
 
 export const ADMIN_ORGANIZATION_INCLUDES = ['owners'] as const;

@@ -17,6 +17,8 @@ import {
   AdminOrganizationsController,
 } from './admin-organizations.controller.js';
 
+const OLD_NAME = 'The same value by its name in earlier releases of Terraform Enterprise.';
+
 export const administeredOrganizationSchema = defineResource({
   name: 'AdministeredOrganization',
   type: 'organizations',
@@ -33,10 +35,10 @@ export const administeredOrganizationSchema = defineResource({
     'is-disabled': always(false),
     'sso-enabled': z.boolean().meta({ description: 'Whether people must sign in with an identity provider.' }),
     'workspace-limit': always(null),
-    'plan-timeout': always(null),
-    'apply-timeout': always(null),
-    'terraform-build-worker-plan-timeout': always(null),
-    'terraform-build-worker-apply-timeout': always(null),
+    'plan-timeout': exampleText('2h', 'The longest time of a plan; null: that of the site.').nullable(),
+    'apply-timeout': exampleText('24h', 'The longest time of an apply; null: that of the site.').nullable(),
+    'terraform-build-worker-plan-timeout': exampleText('2h', OLD_NAME).nullable(),
+    'terraform-build-worker-apply-timeout': exampleText('24h', OLD_NAME).nullable(),
     'terraform-worker-sudo-enabled': always(false),
   },
   relationships: {

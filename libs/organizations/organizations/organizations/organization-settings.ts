@@ -49,6 +49,9 @@ const settings = {
   accessBetaTools: { schema: z.boolean(), initial: false, since: 5 },
   /** Whether pools of the site execute runs in `remote` mode while the organization has no pool for them. */
   siteExecutorsEnabled: { ...flag(true), since: 6 },
+  /** The longest times of plans and applies, such as `2h`; null: those of the site. */
+  planTimeout: { schema: z.string().nullable(), initial: null, since: 7 },
+  applyTimeout: { schema: z.string().nullable(), initial: null, since: 7 },
 } as const;
 
 export const ORGANIZATION_SETTINGS = defineAttributes(settings);

@@ -55,7 +55,7 @@ const renderPermissions = ({ id: organization, settings }: OrganizationRow, acto
 
 /** Renders an organization. Its id is its name; the stable id is `external-id`. */
 export const renderOrganization = (row: OrganizationRow, actor: Identity): Resource => {
-  const { defaultAgentPool, accessBetaTools: _, ...settings } = row.settings;
+  const { defaultAgentPool, accessBetaTools: _, planTimeout: __, applyTimeout: ___, ...settings } = row.settings;
   return {
     id: row.name,
     type: 'organizations',

@@ -27,7 +27,12 @@ export const organizationSchema = defineResource({
     'external-id': exampleText('org-2vNk6TbYx8RzQw4C'),
     email: exampleText('ops@acme.test'),
     'created-at': timestamp(),
-    ...describeSettings(ORGANIZATION_SETTINGS.shape, ['accessBetaTools', 'defaultAgentPool']),
+    ...describeSettings(ORGANIZATION_SETTINGS.shape, [
+      'accessBetaTools',
+      'applyTimeout',
+      'defaultAgentPool',
+      'planTimeout',
+    ]),
     'assessments-enforced': absentIfSelfHosted(z.boolean()),
     'session-timeout': z
       .int()

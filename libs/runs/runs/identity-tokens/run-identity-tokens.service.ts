@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { IdentityTokens } from '#identity/oidc-issuer';
+import { getTimeLimitSeconds } from '#organizations/general-settings';
 import { decideWrite, EventStore } from '#storage/event-store';
 import { createEventContext, requirePermission, type Actor } from '#api/access';
 import type { RunEvent } from '../runs/run-event.js';
 import { run } from '../runs/run.js';
-import { PHASE_SECONDS } from '../runs/phases.js';
 import { buildRunClaims } from './run-identity.js';
 import { loadRunForIdentity } from './run-identity-tokens.queries.js';
 
@@ -38,7 +38,8 @@ export class RunIdentityTokens {
       if (!issued) throw new Error('the command IssueIdentityToken has yielded no event');
       const { phase } = issued.data;
       // Signed first, so that the trail has no token that nobody has.
-      const token = await this.tokens.sign(buildRunClaims(row, phase), audience, PHASE_SECONDS[phase]);
+      const seconds = getTimeLimitSeconds(phase, row.timeLimits[phase]);
+      const token = await this.tokens.sign(buildRunClaims(row, phase), audience, seconds);
       await this.store.append([write], createEventContext(actor));
       return token;
     });

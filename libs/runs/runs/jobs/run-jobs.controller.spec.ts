@@ -207,6 +207,31 @@ describe('the job of a plan', () => {
     expectStatus(await act(run, 'cancel'), 202);
   });
 
+  it('has the time limit of the site, or that of the organization', async () => {
+    const changeLimits = async (type: string, path: string, attributes: object): Promise<void> => {
+      expectStatus(await server.patch(`/api/v2/admin/${path}`, resource(type, attributes)), 200);
+    };
+    const ofSite = (attributes: object) => changeLimits('general-settings', 'general-settings', attributes);
+    const ofAcme = (attributes: object) => changeLimits('organizations', 'organizations/acme', attributes);
+    const run = await aClaimedRun(await aWorkspace());
+    const limitOf = async (fence: number) => (await jobOf(run, { fence }))['time-limit-seconds'];
+    try {
+      await ofSite({ 'plan-timeout': '90m', 'apply-timeout': '3h' });
+      expect(await limitOf(1)).toBe(5_400);
+      await ofAcme({ 'terraform-build-worker-plan-timeout': '10m' });
+      expect(await limitOf(1)).toBe(600);
+      await finishPlan(run);
+      expectStatus(await act(run, 'apply'), 202);
+      await claim();
+      expect(await limitOf(2)).toBe(10_800);
+    } finally {
+      await ofSite({ 'plan-timeout': null, 'apply-timeout': null });
+      await ofAcme({ 'plan-timeout': null });
+    }
+    expect(await limitOf(2)).toBe(86_400);
+    expectStatus(await act(run, 'cancel'), 202);
+  });
+
   it('has the values of the creation of the run, although somebody changes and deletes variables before the plan starts', async () => {
     const workspace = await aWorkspace();
     const path = `/api/v2/workspaces/${workspace}/vars`;

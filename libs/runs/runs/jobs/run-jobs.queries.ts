@@ -4,6 +4,7 @@ import type { Database } from '#platform/postgres';
 import { requireCurrentAccess, type Actor, type PermissionScope } from '#api/access';
 import { selectStoredAttributes } from '#api/json-api';
 import { selectEncryptedSecret } from '#storage/vault';
+import { SELECT_TIME_LIMITS, type TimeLimits } from '#organizations/general-settings';
 import type { RunVariableCandidates } from '#workspaces/variables';
 import { selectToolVersion, type ToolVersionSettings } from '#workspaces/workspaces';
 import { selectFence } from '../logs/run-logs.queries.js';
@@ -35,6 +36,7 @@ export type RunForJob = PermissionScope & {
   readonly encryptedVariables: string | null;
   /** What administrators of the site say about the version of the run; null if nothing. */
   readonly toolVersion: ToolVersionSettings | null;
+  readonly timeLimits: TimeLimits;
   /** The variables of a run whose values are not stored, because an earlier release created it; null for others. */
   readonly presentVariables: RunVariableCandidates | null;
 };
@@ -55,6 +57,7 @@ export const loadRunForJob = async (database: Database, actor: Actor, id: string
            ${selectEncryptedSecret(sql.raw('w.ssh_key'))} as "encryptedSshKey",
            ${selectEncryptedSecret(sql.raw('r.id'))} as "encryptedVariables",
            ${selectToolVersion(sql.raw(`r.options ->> 'terraformVersion'`))} as "toolVersion",
+           ${SELECT_TIME_LIMITS} as "timeLimits",
            case when not exists (select 1 from runs.job_values v where v.run = r.id)
                 then ${selectJobValueCandidates(sql.raw('r.workspace'))} end as "presentVariables"
       from runs r ${RUN_JOINS} where r.id = ${id} and ${canExecute(actor.id)} and ${requireCurrentAccess(actor)}`);

@@ -1,10 +1,10 @@
 import { createEventContext, type Actor } from '#api/access';
 import type { Resource } from '#api/json-api';
+import { getTimeLimitSeconds } from '#organizations/general-settings';
 import { SNAPSHOT_INTERVAL_SECONDS } from '#workspaces/state';
 import { findToolOfVersion } from '#workspaces/workspaces';
 import type { ConfigurationLinks } from '../configuration-versions/configuration-version.links.js';
 import type { PlanFileLinks } from '../plan-files/plan-files.links.js';
-import { PHASE_SECONDS } from '../runs/phases.js';
 import { buildJobEnvironment } from './run-job.js';
 import type { RunForJob } from './run-jobs.queries.js';
 import type { RunJob } from './run-jobs.service.js';
@@ -61,7 +61,7 @@ export class RunJobRenderer {
         'structured-run-output-enabled': run.structuredRunOutput,
         'target-addrs': options.targetAddrs,
         ...renderTool(run),
-        'time-limit-seconds': PHASE_SECONDS[phase],
+        'time-limit-seconds': getTimeLimitSeconds(phase, run.timeLimits[phase]),
         variables: values.variables,
         'working-directory': run.workingDirectory,
         'workspace-id': run.workspace,

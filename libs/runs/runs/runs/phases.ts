@@ -3,11 +3,6 @@ import { isFinal, type RunStatus } from './run-status.js';
 
 export type PhaseName = 'plan' | 'apply';
 
-const HOUR_SECONDS = 60 * 60;
-
-/** The seconds that a phase may take, as the vendor's. */
-export const PHASE_SECONDS: Readonly<Record<PhaseName, number>> = { plan: 2 * HOUR_SECONDS, apply: 24 * HOUR_SECONDS };
-
 /** The time at which a run reached each status. */
 export type StatusTimestamps = { readonly [S in RunStatus]?: Timestamp };
 

@@ -95,6 +95,35 @@ describe('a pool of the site', () => {
     expect([...expected]).toEqual([]);
   });
 
+  it('claims the oldest run of all organizations first if fair queuing is off', async () => {
+    const changeFairness = async (isFair: boolean): Promise<void> => {
+      const body = resource('general-settings', { 'fair-run-queuing-enabled': isFair });
+      expectStatus(await server.patch('/api/v2/admin/general-settings', body), 200);
+    };
+    const another = async ({ workspace }: { workspace: string }) => {
+      await makeConfigurationVersion(server, workspace);
+      return makeRun(server, workspace, { 'plan-only': true });
+    };
+    const register = await agents.post(`/api/v2/agent-pools/${pool}/agents`, resource('agents', { name: 'order' }));
+    const agent = expectStatus(register, 201).body.data.id as string;
+    const claim = async (): Promise<string | undefined> =>
+      expectStatus(await agents.post(`/api/v2/agents/${agent}/actions/claim`, resource('agents', {})), 200).body.data
+        ?.id;
+    while ((await claim()) !== undefined);
+    const claimAll = async () => [await claim(), await claim(), await claim()];
+    const [first, second] = [await waitingRun(), await waitingRun()];
+    while ((await claim()) !== undefined);
+    const inTurn = [await another(first), await another(first), await another(second)];
+    expect(await claimAll()).toEqual([inTurn[0], inTurn[2], inTurn[1]]);
+    await changeFairness(false);
+    try {
+      const byAge = [await another(first), await another(first), await another(second)];
+      expect(await claimAll()).toEqual(byAge);
+    } finally {
+      await changeFairness(true);
+    }
+  });
+
   it('gets tokens of runs that reach only the workspace of the run', async () => {
     const { organization, workspace, run } = await waitingRun();
     const other = await waitingRun();

@@ -9,6 +9,7 @@ const TABS = [
   { label: 'Tool versions', to: '/~site/tool-versions' },
   { label: 'Identity providers', to: '/~site/identity-providers' },
   { label: 'SCIM', to: '/~site/scim' },
+  { label: 'Settings', to: '/~site/settings' },
   { label: 'Audit trail', to: '/~site/audit-trail' },
 ] as const;
 
