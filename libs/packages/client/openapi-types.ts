@@ -2965,7 +2965,11 @@ export interface paths {
     get: operations['getSiteOrganization'];
     put?: never;
     post?: never;
-    delete?: never;
+    /**
+     * Delete any organization as a site administrator
+     * @description With everything in it, as if an owner deletes it. Nobody can recover it.
+     */
+    delete: operations['deleteSiteOrganization'];
     options?: never;
     head?: never;
     /** Change an organization as a site administrator */
@@ -13063,6 +13067,34 @@ export interface components {
          */
         'status-counts': {
           [key: string]: number;
+        };
+        /** @description The work of executors in the whole site, without the filters of the request. */
+        'executor-work': {
+          /**
+           * @description Runs on which an executor works.
+           * @example 3
+           */
+          running: number;
+          /**
+           * @description Runs that wait for an executor.
+           * @example 3
+           */
+          waiting: number;
+          /** @description At most 100 organizations, those with the most waiting runs first. */
+          organizations: {
+            /** @example acme */
+            organization: string;
+            /** @example 3 */
+            running: number;
+            /** @example 3 */
+            waiting: number;
+            /**
+             * Format: date-time
+             * @description Since when the run that waits longest has waited; null if none waits.
+             * @example 2026-01-31T12:30:15.123Z
+             */
+            'waiting-since': string | null;
+          }[];
         };
       };
     };
@@ -36543,6 +36575,37 @@ export interface operations {
       401: components['responses']['Unauthorized'];
       403: components['responses']['Forbidden'];
       404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteSiteOrganization: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

@@ -89,6 +89,14 @@ const administration: readonly MatrixRow[] = [
       ),
   },
   {
+    route: `DELETE /admin${ORGANIZATION}`,
+    about: organizationOfSite,
+    demands: ['manage-site'],
+    status: 204,
+    trail: ['organization destroy'],
+    fresh: true,
+  },
+  {
     route: `POST /admin${ORGANIZATION}/subscription`,
     about: organizationOfSite,
     demands: ['manage-subscription'],

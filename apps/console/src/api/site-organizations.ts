@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { ApiResource } from '#packages/client';
-import { readDocument } from './api-error.js';
+import { readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { findIncluded } from './included.js';
 import { pagedQuery } from './pages.js';
@@ -38,6 +38,14 @@ export const featureSetsQuery = queryOptions({
   queryKey: ['feature-sets'],
   queryFn: async ({ signal }) => (await readDocument(api.GET('/api/v2/admin/feature-sets', { signal }))).data,
 });
+
+/** Deletes any organization, also one that the person does not own. */
+export const useDeleteSiteOrganization = () =>
+  useChange({
+    mutationFn: (organization: string) =>
+      requireSuccess(api.DELETE('/api/v2/admin/organizations/{organization}', { params: { path: { organization } } })),
+    rereads: SITE_ORGANIZATIONS_KEY,
+  });
 
 type ChangedFeatureSet = { readonly organization: string; readonly featureSet: string };
 

@@ -8,7 +8,8 @@ import {
   refusalOf,
   resource,
 } from '../../../../test/support/seeds.js';
-import { logLength } from '../../../../test/support/event-log.js';
+import { ensureUser, issueUserToken } from '#identity/people';
+import { logLength, readWholeLog } from '../../../../test/support/event-log.js';
 import { startTestServer, type ApiTestClient, type TestServer } from '../../../../test/support/server.js';
 
 const PATH = '/api/v2/admin/organizations';
@@ -152,6 +153,22 @@ describe('an organization, for site administrators', () => {
     expect(body.included).toEqual([expect.objectContaining({ id: admin, type: 'users' })]);
     expect(body.meta.pagination).toMatchObject({ 'total-count': 1 });
     expectStatus(await server.get(`${PATH}?include=workspaces`), 400);
+  });
+
+  it('is deleted with what is in it, although the administrator is no owner', async () => {
+    const name = 'abandoned';
+    const { ownersTeam } = await makeOrganization(server, name);
+    const owner = await makeMember(server, name, 'olga', [ownersTeam]);
+    const { id } = await ensureUser(server.store, server.runtime.ids, 'root', true);
+    const other = server.as(await issueUserToken(server.store, server.runtime.ids, id, 'for a test'));
+    expectStatus(await owner.delete(`${PATH}/${name}`), 404);
+    expectStatus(await owner.get(`/api/v2/organizations/${name}`), 200);
+    expectStatus(await other.delete(`${PATH}/Abandoned`), 204);
+    expectStatus(await owner.get(`/api/v2/organizations/${name}`), 404);
+    expectStatus(await other.get(`${PATH}/${name}`), 404);
+    expectStatus(await other.delete(`${PATH}/${name}`), 404);
+    const [event] = (await readWholeLog(server.store)).slice(-1);
+    expect(event).toMatchObject({ type: 'OrganizationDeleted' });
   });
 
   it('is hidden from owners, members and tokens of the organization', async () => {

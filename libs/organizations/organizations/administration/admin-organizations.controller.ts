@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Body, Controller, Get, Param, Patch, Query, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
 import { sql } from '#platform/kernel';
@@ -137,6 +137,12 @@ export class AdminOrganizationsController {
     return renderDocument(
       renderAdministeredOrganization(await findAdministeredOrganization(this.database, actor, name)),
     );
+  }
+
+  @Delete(':organization')
+  @HttpCode(204)
+  async destroy(@Param('organization') name: string, @CurrentActor() actor: Actor): Promise<void> {
+    await this.bus.execute(new ChangeOrganization('DeleteAsSiteAdmin', { name, actor }));
   }
 
   private async loadIncluded(

@@ -67,4 +67,9 @@ export const adminOrganizationsOperations = describeController(AdminOrganization
     body: describeResourceBody(adminUpdateBody, { 'access-beta-tools': true }),
     events: ['OrganizationUpdated'],
   },
+  destroy: {
+    summary: 'Delete any organization as a site administrator',
+    description: 'With everything in it, as if an owner deletes it. Nobody can recover it.',
+    events: ['OrganizationDeleted'],
+  },
 });

@@ -77,6 +77,8 @@ type OrganizationOperations = {
     OrganizationWithTtlPolicies | null
   >;
   DeleteOrganization: Operation<{ name: string; actor: Actor }, void>;
+  /** Deletes any organization, without the permission of an owner. */
+  DeleteAsSiteAdmin: Operation<{ name: string; actor: Actor }, void>;
 };
 
 export class ChangeOrganization<T extends keyof OrganizationOperations> extends AggregateCommand<
@@ -93,6 +95,8 @@ type OrganizationTask = {
   /** The agent pool that the command refers to. */
   readonly pool?: string | null;
 };
+
+const DELETION: OrganizationCommand = { type: 'DeleteOrganization', data: {} };
 
 const refuseTaken = refuseTakenName(['organizations_name_key', 'organizations_reserved_name_key']);
 
@@ -130,8 +134,10 @@ export class OrganizationsHandler extends AggregateHandler<OrganizationOperation
         command: { type: 'ChangeTokenTtlPolicies', data: { maxTtls } },
       }),
     DeleteOrganization: async ({ name, actor }) => {
-      const command = { type: 'DeleteOrganization', data: {} } as const;
-      await this.append({ name, actor, permission: 'delete-organization', command });
+      await this.append({ name, actor, permission: 'delete-organization', command: DELETION });
+    },
+    DeleteAsSiteAdmin: async ({ name, actor }) => {
+      await this.append({ name, actor, permission: 'manage-site', command: DELETION });
     },
   };
 

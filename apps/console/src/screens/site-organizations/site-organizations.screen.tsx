@@ -13,6 +13,10 @@ import { TextLink } from '../../components/text-link.js';
 import { getOrganizationPath } from '../../navigation.js';
 import { SitePage } from '../site/site-page.js';
 
+const DeleteSiteOrganizationDialog = lazyComponent(
+  () => import('./delete-organization-dialog.js'),
+  'DeleteSiteOrganizationDialog',
+);
 const FeatureSetDialog = lazyComponent(() => import('./feature-set-dialog.js'), 'FeatureSetDialog');
 
 const FROM = '/~site/organizations';
@@ -20,9 +24,10 @@ const FROM = '/~site/organizations';
 type OrganizationTableProps = {
   readonly organizations: readonly SiteOrganization[];
   readonly onChange: (organization: SiteOrganization) => void;
+  readonly onDelete: (organization: SiteOrganization) => void;
 };
 
-const OrganizationTable = ({ organizations, onChange }: OrganizationTableProps) => {
+const OrganizationTable = ({ organizations, onChange, onDelete }: OrganizationTableProps) => {
   const { data: sets = [] } = useQuery(featureSetsQuery);
   const columns: readonly DataColumn<SiteOrganization>[] = [
     {
@@ -66,6 +71,12 @@ const OrganizationTable = ({ organizations, onChange }: OrganizationTableProps) 
             label: `People of ${organization.id}`,
             link: linkOptions({ to: '/$organization/people', params: { organization: organization.id } }),
           },
+          {
+            action: 'Delete',
+            label: `Delete ${organization.id}`,
+            isDangerous: true,
+            onClick: () => onDelete(organization),
+          },
         ],
       })}
     />
@@ -78,6 +89,7 @@ export const SiteOrganizationsScreen = () => {
   const navigate = useNavigate({ from: FROM });
   const query = useInfiniteQuery(siteOrganizationsQuery(name));
   const [changed, setChanged] = useState<SiteOrganization | null>(null);
+  const [deleted, setDeleted] = useState<SiteOrganization | null>(null);
   const empty = (
     <EmptyState icon={OrganizationIcon} title={name === '' ? 'There is no organization' : 'No organization matches'}>
       <Text>The list of your organizations has the button that creates one.</Text>
@@ -98,8 +110,11 @@ export const SiteOrganizationsScreen = () => {
         />
       </Group>
       <PagedList query={query} what="list" empty={empty}>
-        {(organizations) => <OrganizationTable organizations={organizations} onChange={setChanged} />}
+        {(organizations) => (
+          <OrganizationTable organizations={organizations} onChange={setChanged} onDelete={setDeleted} />
+        )}
       </PagedList>
+      {deleted && <DeleteSiteOrganizationDialog organization={deleted} onClose={() => setDeleted(null)} />}
       {changed && <FeatureSetDialog organization={changed} onClose={() => setChanged(null)} />}
     </SitePage>
   );
