@@ -46,17 +46,12 @@ export type SiteRun = {
   readonly organization: string;
 };
 
-const STATUSES = {
-  running: ['planning', 'applying'],
-  waiting: ['plan_queued', 'apply_queued'],
-} as const;
+/** How many runs wait for an executor, and on how many one works, by organization. */
+export type SiteWork = Awaited<ReturnType<typeof readRunningRuns>>['work'];
 
-const readSiteRuns = async (
-  statuses: readonly (typeof STATUSES)[keyof typeof STATUSES][number][],
-  signal: AbortSignal,
-) => {
+const readRunningRuns = async (signal: AbortSignal) => {
   const query = {
-    'filter[status]': [...statuses],
+    'filter[status]': ['planning' as const, 'applying' as const],
     include: ['workspace' as const],
     'page[size]': RUNS_IN_PAGE,
   };
@@ -70,18 +65,12 @@ const readSiteRuns = async (
       organization: workspace?.relationships.organization.data.id ?? '',
     };
   });
-  return { runs, total: page.meta.pagination['total-count'] };
+  return { runs, work: page.meta['executor-work'] };
 };
 
-/** What executors work on in all organizations, and what waits for them: the newest runs, with the number of all. */
+/** The newest runs on which executors work, and the numbers of running and waiting runs of all organizations. */
 export const siteWorkQuery = queryOptions({
   queryKey: ['site-work'],
-  queryFn: async ({ signal }) => {
-    const [running, waiting] = await Promise.all([
-      readSiteRuns(STATUSES.running, signal),
-      readSiteRuns(STATUSES.waiting, signal),
-    ]);
-    return { running, waiting };
-  },
+  queryFn: ({ signal }) => readRunningRuns(signal),
   refetchInterval: ({ state }) => (state.status === 'error' ? false : REFRESH_MS),
 });

@@ -40,6 +40,17 @@ describe('the runs of the site', () => {
     expect(meta.pagination['total-count']).toBe(3);
   });
 
+  it('are counted by organization while they wait or an executor works on them, whatever the filters are', async () => {
+    const waiting = { organization: 'acme', running: 0, waiting: 1, 'waiting-since': expect.stringMatching(/Z$/) };
+    const expected = {
+      running: 0,
+      waiting: 2,
+      organizations: [waiting, { ...waiting, organization: 'globex' }],
+    };
+    for (const query of ['', 'q=globex', 'filter[status]=applied'])
+      expect((await list(query)).meta['executor-work']).toEqual(expected);
+  });
+
   it.each([
     ['filter[status]=canceled', ['canceled']],
     ['filter[status]=canceled,plan_queued&q=ACME', ['canceled', 'acme']],

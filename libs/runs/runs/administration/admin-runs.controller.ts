@@ -23,13 +23,19 @@ import type { RunRow } from '../runs/runs.queries.js';
 import { RunRenderer } from '../runs/runs.renderer.js';
 import { parseActionComment } from '../runs/runs.body.js';
 import { ChangeRun } from '../runs/runs.commands.js';
-import { listAdministeredRuns } from './admin-runs.queries.js';
+import { listAdministeredRuns, type SiteExecutorWork } from './admin-runs.queries.js';
 
 /** The vendor's values. The owners of an organization are not in its document, so including them adds nothing. */
 export const ADMIN_RUN_INCLUDES = ['workspace', 'workspace.organization', 'workspace.organization.owners'] as const;
 type AdminRunIncludes = ReadonlySet<(typeof ADMIN_RUN_INCLUDES)[number]> | null;
 
 const FILTERS = ['filter[status]', 'filter[from]', 'filter[to]'] as const;
+
+const renderWork = ({ running, waiting, organizations }: SiteExecutorWork) => ({
+  running,
+  waiting,
+  organizations: organizations.map(({ waitingSince, ...counts }) => ({ ...counts, 'waiting-since': waitingSince })),
+});
 
 /** The runs of all organizations, for administrators of the site. */
 @Controller('api/v2/admin/runs')
@@ -45,7 +51,7 @@ export class AdminRunsController {
   async list(@Query() query: QueryOf, @Req() request: FastifyRequest, @CurrentActor() actor: Actor): Promise<Document> {
     const includes = parseInclude(query, ADMIN_RUN_INCLUDES);
     const page = parsePage(query);
-    const { rows, total, statusCounts } = await listAdministeredRuns(this.database, actor, page, {
+    const { rows, total, statusCounts, work } = await listAdministeredRuns(this.database, actor, page, {
       statuses: getListParameter(query, 'filter[status]'),
       from: parseTimeParameter(query, 'filter[from]'),
       to: parseTimeParameter(query, 'filter[to]'),
@@ -53,7 +59,10 @@ export class AdminRunsController {
     });
     const data = rows.map((row) => this.renderer.resource(row, actor));
     const document = renderPage(data, page, total, request.publicUrl, await this.loadIncluded(rows, includes, actor));
-    return { ...document, meta: { ...document.meta, 'status-counts': statusCounts } };
+    return {
+      ...document,
+      meta: { ...document.meta, 'status-counts': statusCounts, 'executor-work': renderWork(work) },
+    };
   }
 
   /** For runs whose executor does not stop: without a request to stop before it, and without a waiting time. */

@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import {
+  count,
   describeController,
   describeEmpty,
   describeOptionalBody,
   describePage,
+  exampleText,
   pageParameters,
   parameter,
+  timestamp,
 } from '#api/json-api/description';
 import { actionBody } from '../runs/runs.body.js';
 import { RUN_STATUSES } from '../runs/run-status.js';
@@ -20,6 +23,25 @@ const statusCounts = z
   .partialRecord(z.enum(RUN_STATUSES), z.int())
   .meta({ description: 'Runs by status, with all filters except for `filter[status]`.', examples: [{ applied: 12 }] });
 
+const executorWork = z
+  .strictObject({
+    running: count('Runs on which an executor works.'),
+    waiting: count('Runs that wait for an executor.'),
+    organizations: z
+      .array(
+        z.strictObject({
+          organization: exampleText('acme'),
+          running: count(),
+          waiting: count(),
+          'waiting-since': timestamp(
+            'Since when the run that waits longest has waited; null if none waits.',
+          ).nullable(),
+        }),
+      )
+      .meta({ description: 'At most 100 organizations, those with the most waiting runs first.' }),
+  })
+  .meta({ description: 'The work of executors in the whole site, without the filters of the request.' });
+
 export const adminRunsOperations = describeController(AdminRunsController, group, {
   list: {
     operationId: 'listSiteRuns',
@@ -33,7 +55,7 @@ export const adminRunsOperations = describeController(AdminRunsController, group
       'filter[from]': parameter.text('Only runs that were created at this ISO 8601 timestamp or later.'),
       'filter[to]': parameter.text('Only runs that were created at this ISO 8601 timestamp or before.'),
     },
-    answer: describePage('Run', { included, meta: { 'status-counts': statusCounts } }),
+    answer: describePage('Run', { included, meta: { 'status-counts': statusCounts, 'executor-work': executorWork } }),
   },
   forceCancel: {
     operationId: 'forceCancelSiteRun',

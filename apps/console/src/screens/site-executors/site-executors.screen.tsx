@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { AgentPool } from '../../api/agent-pools.js';
-import { sitePoolsQuery, siteWorkQuery, type SiteRun } from '../../api/site-executors.js';
+import { sitePoolsQuery, siteWorkQuery, type SiteRun, type SiteWork } from '../../api/site-executors.js';
 import { Card } from '../../components/card.js';
 import { formatCount } from '../../components/counts.js';
 import { CreateButton } from '../../components/create-button.js';
@@ -60,39 +60,24 @@ const RUN_COLUMNS: readonly DataColumn<SiteRun>[] = [
   { header: 'Created', isWide: true, cell: ({ attributes }) => <Time value={attributes['created-at']} /> },
 ];
 
-type Work = { readonly runs: readonly SiteRun[]; readonly total: number };
+type RunningProps = { readonly runs: readonly SiteRun[]; readonly total: number };
 
-/** Says that the list does not have all runs. */
-const Rest = ({ runs, total }: Work) =>
-  total > runs.length && (
-    <Text size="sm" c="dimmed">
-      These are the newest {runs.length.toLocaleString()} of {formatCount(total, 'run')}.
-    </Text>
-  );
-
-const Running = ({ work }: { readonly work: Work }) => (
+const Running = ({ runs, total }: RunningProps) => (
   <Card title="Running now">
-    {work.runs.length === 0 ? (
+    {runs.length === 0 ? (
       <Text size="sm">No executor works on a run.</Text>
     ) : (
-      <DataTable label="Running now" isInCard isLinked rows={work.runs} columns={RUN_COLUMNS} />
+      <DataTable label="Running now" isInCard isLinked rows={runs} columns={RUN_COLUMNS} />
     )}
-    <Rest {...work} />
+    {total > runs.length && (
+      <Text size="sm" c="dimmed">
+        These are the newest {runs.length.toLocaleString()} of {formatCount(total, 'run')}.
+      </Text>
+    )}
   </Card>
 );
 
-type QueueRow = { readonly id: string; readonly runs: number; readonly oldest: string };
-
-const countByOrganization = (runs: readonly SiteRun[]): readonly QueueRow[] => {
-  const groups = Object.groupBy(runs, ({ organization }) => organization);
-  return Object.entries(groups)
-    .map(([id, list = []]) => ({
-      id,
-      runs: list.length,
-      oldest: list.map(({ attributes }) => attributes['created-at']).toSorted()[0] ?? '',
-    }))
-    .toSorted((one, other) => other.runs - one.runs || one.id.localeCompare(other.id));
-};
+type QueueRow = SiteWork['organizations'][number] & { readonly id: string };
 
 const QUEUE_COLUMNS: readonly DataColumn<QueueRow>[] = [
   {
@@ -103,27 +88,32 @@ const QUEUE_COLUMNS: readonly DataColumn<QueueRow>[] = [
       </Link>
     ),
   },
-  { header: 'Waiting', align: 'right', cell: ({ runs }) => formatCount(runs, 'run') },
-  { header: 'Oldest', align: 'right', cell: ({ oldest }) => <Time value={oldest} /> },
+  { header: 'Waiting', align: 'right', cell: ({ waiting }) => formatCount(waiting, 'run') },
+  { header: 'Running', align: 'right', isWide: true, cell: ({ running }) => running.toLocaleString() },
+  { header: 'Waits since', align: 'right', cell: (row) => <Time value={row['waiting-since'] ?? ''} /> },
 ];
 
 /** Runs that wait for an executor of their organization, or of the site. */
-const Queue = ({ work }: { readonly work: Work }) => (
-  <Card title="Waiting for an executor">
-    {work.runs.length === 0 ? (
-      <Text size="sm">No run waits.</Text>
-    ) : (
-      <DataTable
-        label="Waiting for an executor"
-        isInCard
-        isLinked
-        rows={countByOrganization(work.runs)}
-        columns={QUEUE_COLUMNS}
-      />
-    )}
-    <Rest {...work} />
-  </Card>
-);
+const Queue = ({ work: { waiting, organizations } }: { readonly work: SiteWork }) => {
+  const rows = organizations
+    .filter((counts) => counts.waiting > 0)
+    .map((counts): QueueRow => ({ ...counts, id: counts.organization }));
+  const listed = rows.reduce((sum, counts) => sum + counts.waiting, 0);
+  return (
+    <Card title="Waiting for an executor">
+      {rows.length === 0 ? (
+        <Text size="sm">No run waits.</Text>
+      ) : (
+        <DataTable label="Waiting for an executor" isInCard isLinked rows={rows} columns={QUEUE_COLUMNS} />
+      )}
+      {waiting > listed && (
+        <Text size="sm" c="dimmed">
+          {formatCount(waiting - listed, 'more run')} of other organizations wait.
+        </Text>
+      )}
+    </Card>
+  );
+};
 
 /** The executors of the site and their work, for site administrators. */
 export const SiteExecutorsScreen = () => {
@@ -148,10 +138,10 @@ export const SiteExecutorsScreen = () => {
           </PagedList>
         </Card>
         <QueryState query={work} what="list" loading={<LoadingLines count={4} height={28} />}>
-          {({ running, waiting }) => (
+          {({ runs, work: present }) => (
             <>
-              <Running work={running} />
-              <Queue work={waiting} />
+              <Running runs={runs} total={present.running} />
+              <Queue work={present} />
             </>
           )}
         </QueryState>
