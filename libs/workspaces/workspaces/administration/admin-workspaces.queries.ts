@@ -29,27 +29,38 @@ const COLUMNS =
   sql.raw(`w.id, w.name, w.lock is not null as locked, w.settings #>> '{vcsRepo,identifier}' as repository,
   w.organization, o.name as "organizationName", c.current_run as "currentRun"`);
 
-const TABLES = sql.raw(
-  `workspaces w join organizations o on o.id = w.organization left join workspace_runs c on c.workspace = w.id`,
-);
+const JOINS = sql.raw(`join organizations o on o.id = w.organization left join workspace_runs c on c.workspace = w.id`);
 
-const SORT_COLUMNS: Readonly<Record<AdminWorkspaceSort, string>> = {
-  name: 'lower(w.name)',
-  'current-run.created-at': 'c.created_at',
+/** The sort key, and the direction of the list. Workspaces without a run are the last ones in both directions. */
+const SORTS: Readonly<Record<AdminWorkspaceSort, { readonly key: Sql; readonly isNullable: boolean }>> = {
+  name: { key: sql.raw('lower(w.name)'), isNullable: false },
+  'current-run.created-at': { key: sql.raw('c.created_at'), isNullable: true },
 };
-
-/** The direction of a list. Workspaces without a run are the last ones in both directions. */
-const buildDirection = (descending: boolean): Sql => sql.raw(descending ? 'desc nulls last' : 'asc nulls last');
 
 const buildConditions = ({ search, currentRunStatuses }: AdministeredWorkspaceFilter): readonly Sql[] => [
   ...(search
     ? [
         sql`(position(${search} in w.id) > 0 or position(lower(${search}) in lower(w.name)) > 0
-             or position(lower(${search}) in lower(o.name)) > 0)`,
+             or w.organization in (select o.id from organizations o where position(lower(${search}) in lower(o.name)) > 0))`,
       ]
     : []),
   ...(currentRunStatuses.length === 0 ? [] : [sql`c.status = any (${currentRunStatuses}::text[])`]),
 ];
+
+/** Selects the workspaces, with their runs if the list needs them: the count and the page by name then read one table only. */
+const selectCandidates = (filter: AdministeredWorkspaceFilter, isByRun: boolean): Sql => {
+  const conditions = buildConditions(filter);
+  return sql`workspaces w ${isByRun ? sql.raw('left join workspace_runs c on c.workspace = w.id') : sql.empty}
+    where ${sql.and(conditions)}`;
+};
+
+/** The number of all workspaces comes from the counts, because counting them reads each one. */
+const selectTotal = (filter: AdministeredWorkspaceFilter): Sql => {
+  const hasStatus = filter.currentRunStatuses.length > 0;
+  return filter.search || hasStatus
+    ? sql`(select count(*) from ${selectCandidates(filter, hasStatus)})`
+    : sql.raw('(select coalesce(sum(counted.workspaces), 0)::integer from workspace_counts counted)');
+};
 
 /** Returns workspaces of all organizations: one page and the total count, in one statement. */
 export const listAdministeredWorkspaces = async (
@@ -59,17 +70,21 @@ export const listAdministeredWorkspaces = async (
   filter: AdministeredWorkspaceFilter,
 ): Promise<ListPage<AdministeredWorkspaceRow>> => {
   await requireSiteAdmin(database, actor);
-  const candidates = sql`${TABLES} where ${sql.and(buildConditions(filter))}`;
-  const sortKey = sql.raw(SORT_COLUMNS[filter.sort]);
-  const direction = buildDirection(filter.descending);
+  const { key, isNullable } = SORTS[filter.sort];
+  const candidates = selectCandidates(filter, isNullable || filter.currentRunStatuses.length > 0);
+  const direction = sql.raw(filter.descending ? 'desc' : 'asc');
+  // The index by name has no order of nulls of its own.
+  const nulls = sql.raw(isNullable ? 'nulls last' : '');
   const rows = await database.slowRows<ListRow<AdministeredWorkspaceRow, { total: number; sortKey: string | null }>>(
     actor,
     sql.unkept(sql`
-    select (select count(*) from ${candidates}) as total, page.*
+    select ${selectTotal(filter)} as total, page.*
       from (select 1 where ${requireCurrentAccess(actor)}) allowed
-      left join lateral (select ${COLUMNS}, ${sortKey} as "sortKey" from ${candidates}
-                          order by ${sortKey} ${direction}, w.id ${buildLimit(page)}) page on true
-     order by page."sortKey" ${direction}, page.id`),
+      left join lateral (
+        select ${COLUMNS}, w."sortKey"
+          from (select w.*, ${key} as "sortKey" from ${candidates}
+                 order by ${key} ${direction} ${nulls}, w.id ${direction} ${buildLimit(page)}) w ${JOINS}) page on true
+     order by page."sortKey" ${direction} ${nulls}, page.id ${direction}`),
   );
   return toListPage(rows);
 };
@@ -82,7 +97,7 @@ export const findAdministeredWorkspace = async (
 ): Promise<AdministeredWorkspaceRow> => {
   await requireSiteAdmin(database, actor);
   const row = await database.row<AdministeredWorkspaceRow>(
-    sql`select ${COLUMNS} from ${TABLES} where w.id = ${id} and ${requireCurrentAccess(actor)}`,
+    sql`select ${COLUMNS} from workspaces w ${JOINS} where w.id = ${id} and ${requireCurrentAccess(actor)}`,
   );
   if (!row) throw notFound();
   return row;

@@ -15,6 +15,7 @@ import {
   type PlanSeed,
 } from '../../../../test/support/plans.js';
 import type { TestServer } from '../../../../test/support/server.js';
+import { listAdministeredWorkspaces } from '../administration/admin-workspaces.queries.js';
 import { findWorkspace } from '../workspaces/workspaces.queries.js';
 import { listWorkspaces } from './workspace-lists.queries.js';
 import { parseWorkspaceFilter } from './workspaces.filter.js';
@@ -144,9 +145,44 @@ const RUNS = 'workspace_runs_by_creation';
 const STATUSES = 'workspace_runs_by_status';
 const PROJECTS = 'workspaces_by_project';
 const LOCKS = 'workspace_locks_pkey';
+const NAMES_IN_SITE = 'workspaces_by_name_in_site';
 
 const IN_PROJECT = 'filter[project][id]=prj-0-1';
 const centered = (value: string): string => `filter[tagged][0][key]=cost-center&filter[tagged][0][value]=${value}`;
+
+describe('the list of a site with 125,000 workspaces', () => {
+  const listSite = (query: QueryParameters, options: Partial<Parameters<typeof listAdministeredWorkspaces>[3]> = {}) =>
+    captureStatement(server.database, (database) =>
+      listAdministeredWorkspaces(database, actors.administrator, parsePage(query), {
+        search: undefined,
+        currentRunStatuses: [],
+        sort: 'name',
+        descending: false,
+        ...options,
+      }),
+    );
+
+  it.each([
+    [{}, false],
+    [{}, true],
+    [{ 'page[number]': '5' }, false],
+  ] as const)('reads little more than the page %j by name, descending: %j', async (query, descending) => {
+    const { result, statement } = await listSite(query, { descending });
+    expect(result.total).toBe(125_000);
+    const plan = await planFor(server.database, statement);
+    expect(readWhole(plan, LARGE_TABLES)).toEqual([]);
+    expect(indexesOf(plan)).toContain(NAMES_IN_SITE);
+    expect(rowsRead(plan, COUNTED_TABLES)).toBeLessThanOrEqual(A_PAGE);
+  });
+
+  it('reads the runs with a status, not those of all workspaces', async () => {
+    const { result, statement } = await listSite({}, { currentRunStatuses: ['planned'] });
+    expect(result.total).toBe(100);
+    const plan = await planFor(server.database, statement);
+    expect(readWhole(plan, ['workspaces'])).toEqual([]);
+    expect(rowsRead(plan, ['workspaces'])).toBeLessThanOrEqual(1_000);
+  });
+});
 
 describe('a list of 100,000 workspaces', () => {
   it.each<Case>([
