@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import { inspectScreen, openConsole } from '../support/console.js';
-import { expectStatus, makeMember, makeOrganization } from '../support/seeds.js';
+import {
+  expectStatus,
+  makeConfigurationVersion,
+  makeMember,
+  makeOrganization,
+  makeRun,
+  makeWorkspace,
+} from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
 let server: TestServer;
@@ -56,6 +63,52 @@ describe('the organizations of the site', () => {
     const { body } = expectStatus(await server.get('/api/v2/admin/organizations/globex'), 200);
     expect(body.data.relationships['feature-set'].data.id).toBe('fs-everything');
     expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('the workspaces of the site', () => {
+  it('are found by organization and by their current run, and deleted after their name was typed', async () => {
+    const network = await makeWorkspace(server, 'acme', 'network');
+    await makeWorkspace(server, 'globex', 'mill');
+    await makeConfigurationVersion(server, network);
+    const run = await makeRun(server, network);
+    const page = await open(admin, 'workspaces', 'Workspaces');
+    const table = page.getByRole('table', { name: 'Workspaces' });
+    await table.getByRole('row').filter({ hasText: 'mill' }).getByText('No run').waitFor();
+    expect(await inspectScreen(page, 'site-workspaces')).toEqual([]);
+    await page.getByText('In progress', { exact: true }).first().click();
+    await page.waitForURL('**/workspaces?runs=active');
+    await table.getByText('mill').waitFor({ state: 'detached' });
+    await table.getByText('network').waitFor();
+    await page.getByText('All', { exact: true }).first().click();
+    await page.getByLabel('Search workspaces by name, id or organization').fill('ACME');
+    await page.waitForURL('**/workspaces?name=ACME');
+    await table.getByText('mill').waitFor({ state: 'detached' });
+    await choose(page, 'network', 'Delete');
+    const dialog = page.getByRole('dialog', { name: 'Delete network of acme' });
+    expect(await inspectScreen(page, 'site-workspace-delete')).toEqual([]);
+    await dialog.getByRole('textbox').fill('network');
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { name: 'No workspace matches' }).waitFor();
+    expectStatus(await server.get(`/api/v2/runs/${run}`), 404);
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('an organization of the site', () => {
+  it('is deleted after its name was typed', async () => {
+    await makeOrganization(server, 'obsolete');
+    const page = await open(admin, 'organizations?name=obsolete', 'Organizations');
+    await choose(page, 'obsolete', 'Delete');
+    const dialog = page.getByRole('dialog', { name: 'Delete obsolete' });
+    await dialog.getByText('Nobody can restore the organization').waitFor();
+    expect(await inspectScreen(page, 'site-organization-delete')).toEqual([]);
+    await dialog.getByRole('textbox').fill('obsolete');
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { name: 'No organization matches' }).waitFor();
+    expectStatus(await server.get('/api/v2/organizations/obsolete'), 404);
     await page.context().close();
   });
 });

@@ -37,6 +37,7 @@ import { siteScimRoute } from './screens/site-scim/site-scim.routes.js';
 import { siteSettingsRoute } from './screens/site-settings/site-settings.routes.js';
 import { siteToolVersionsRoute } from './screens/site-tool-versions/site-tool-versions.routes.js';
 import { siteUsersRoute } from './screens/site-users/site-users.routes.js';
+import { siteWorkspacesRoute } from './screens/site-workspaces/site-workspaces.routes.js';
 import { stateVersionsRoute } from './screens/state-versions/state-versions.routes.js';
 import { reservedKeysRoute, tagsRoute } from './screens/tags/tags.routes.js';
 import {
@@ -141,6 +142,7 @@ export const routeTree = rootRoute.addChildren([
   siteRoute,
   siteUsersRoute,
   siteOrganizationsRoute,
+  siteWorkspacesRoute,
   siteProvidersRoute,
   siteScimRoute,
   siteExecutorsRoute,

@@ -5,6 +5,7 @@ const TABS = [
   { label: 'Status', to: '/~site' },
   { label: 'Users', to: '/~site/users' },
   { label: 'Organizations', to: '/~site/organizations' },
+  { label: 'Workspaces', to: '/~site/workspaces' },
   { label: 'Executors', to: '/~site/executors' },
   { label: 'Tool versions', to: '/~site/tool-versions' },
   { label: 'Identity providers', to: '/~site/identity-providers' },
