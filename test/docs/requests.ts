@@ -315,6 +315,11 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
         body: adminOrganizations.adminUpdateBody,
         goTfe: ['AdminOrganizationUpdateOptions'],
       },
+      {
+        name: 'module consumers',
+        routes: ['PATCH /api/v2/admin/organizations/:organization/relationships/module-consumers'],
+        body: adminOrganizations.moduleConsumersBody,
+      },
     ],
     also: {
       'data-retention-policy': 'pytfe',

@@ -2976,6 +2976,27 @@ export interface paths {
     patch: operations['updateSiteOrganization'];
     trace?: never;
   };
+  '/api/v2/admin/organizations/{organization}/relationships/module-consumers': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the organizations that may use the modules of an organization
+     * @description The list is empty, because the registry has no modules.
+     */
+    get: operations['listModuleConsumers'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    /** Replace the organizations that may use the modules of an organization */
+    patch: operations['replaceModuleConsumers'];
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/entitlement-set': {
     parameters: {
       query?: never;
@@ -7425,6 +7446,12 @@ export interface components {
         };
         relationships?: unknown;
       };
+    };
+    ReplaceModuleConsumersBody: {
+      data: {
+        type?: ('organizations' | '') | null;
+        id: string;
+      }[];
     };
     ChangeSubscriptionBody: {
       data: {
@@ -12010,6 +12037,9 @@ export interface components {
           data: components['schemas']['FeatureSetIdentifier'];
           links?: components['schemas']['RelatedLinks'];
         };
+        'module-consumers': {
+          links: components['schemas']['RelatedLinks'];
+        };
       };
       links: {
         /**
@@ -12037,6 +12067,13 @@ export interface components {
     };
     AdministeredOrganizationDocument: {
       data: components['schemas']['AdministeredOrganization'];
+    };
+    AdministeredOrganizationPage: {
+      data: components['schemas']['AdministeredOrganization'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
     };
     EntitlementSetDocument: {
       data: components['schemas']['EntitlementSet'];
@@ -36654,6 +36691,96 @@ export interface operations {
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
       422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listModuleConsumers: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AdministeredOrganizationPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  replaceModuleConsumers: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": []
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['ReplaceModuleConsumersBody'];
+      };
+    };
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The list has an organization. The registry has no modules that it could use. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The list has an organization. The registry has no modules that it could use."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

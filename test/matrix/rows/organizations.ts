@@ -89,6 +89,21 @@ const administration: readonly MatrixRow[] = [
       ),
   },
   {
+    route: `GET /admin${ORGANIZATION}/relationships/module-consumers`,
+    about: organizationOfSite,
+    demands: ['manage-site'],
+    status: 200,
+  },
+  {
+    route: `PATCH /admin${ORGANIZATION}/relationships/module-consumers`,
+    about: organizationOfSite,
+    demands: ['manage-site'],
+    status: 204,
+    trail: [],
+    inert: true,
+    body: { data: [] },
+  },
+  {
     route: `DELETE /admin${ORGANIZATION}`,
     about: organizationOfSite,
     demands: ['manage-site'],

@@ -58,6 +58,7 @@ describe('an organization, for site administrators', () => {
           links: { related: '/api/v2/organizations/Acme/subscription' },
         },
         'feature-set': { data: { id: 'fs-everything', type: 'feature-sets' } },
+        'module-consumers': { links: { related: `${PATH}/Acme/relationships/module-consumers` } },
       },
       links: { self: `${PATH}/Acme` },
     });
@@ -129,6 +130,20 @@ describe('an organization, for site administrators', () => {
   it.each([[null], ['yes'], [1]])('refuses %j as access to beta tools', async (value) => {
     const [pointer] = refusalOf(await update({ 'access-beta-tools': value }));
     expect(pointer).toBe('/data/attributes/access-beta-tools');
+  });
+
+  it('shares its modules with no organization, because the registry has none', async () => {
+    const consumers = `${PATH}/acme/relationships/module-consumers`;
+    const list = async () => expectStatus(await server.get(consumers), 200).body;
+    expect(await list()).toMatchObject({ data: [], meta: { pagination: { 'total-count': 0 } } });
+    // The provider of Terraform sends an empty list.
+    expectStatus(await server.patch(consumers, { data: [] }), 204);
+    const refused = await server.patch(consumers, { data: [{ type: 'organizations', id: 'rival' }] });
+    expect(refusalOf(refused)).toEqual(['/data', 'Module consumers are not supported: the registry has no modules']);
+    expect((await list()).data).toEqual([]);
+    const unknown = `${PATH}/nobody/relationships/module-consumers`;
+    expectStatus(await server.get(unknown), 404);
+    expectStatus(await server.patch(unknown, { data: [] }), 404);
   });
 
   it('shows whether people must sign in with an identity provider', async () => {

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Query, Req } from '@nestjs/common';
 import { CommandBus } from '@nestjs/cqrs';
 import type { FastifyRequest } from 'fastify';
-import { sql } from '#platform/kernel';
+import { sql, unprocessable } from '#platform/kernel';
 import { Database } from '#platform/postgres';
 import {
+  identifiersBody,
   toMany,
   toOne,
   type Resource,
@@ -65,6 +66,9 @@ const renderAdministeredOrganization = (row: AdministeredOrganizationRow): Resou
       `/api/v2/organizations/${row.name}/subscription`,
     ),
     'feature-set': toOne('feature-sets', `fs-${row.featureSet}`),
+    'module-consumers': {
+      links: { related: `/api/v2/admin/organizations/${row.name}/relationships/module-consumers` },
+    },
   },
   links: { self: `/api/v2/admin/organizations/${row.name}` },
 });
@@ -93,6 +97,9 @@ const toAdminChanges = ({ attributes }: AdminUpdateData): OrganizationChanges =>
   ...ORGANIZATION_SETTINGS.read({ 'global-module-sharing': attributes['global-module-sharing'] }),
   ...omitUndefined({ accessBetaTools: attributes['access-beta-tools'], ...readTimeLimits(attributes) }),
 });
+
+/** Only the empty list is accepted. */
+export const moduleConsumersBody = identifiersBody('organizations', 1_000);
 
 export const ADMIN_ORGANIZATION_INCLUDES = ['owners'] as const;
 type Includes = ReadonlySet<(typeof ADMIN_ORGANIZATION_INCLUDES)[number]> | null;
@@ -143,6 +150,31 @@ export class AdminOrganizationsController {
   @HttpCode(204)
   async destroy(@Param('organization') name: string, @CurrentActor() actor: Actor): Promise<void> {
     await this.bus.execute(new ChangeOrganization('DeleteAsSiteAdmin', { name, actor }));
+  }
+
+  /** Always empty: the registry has no modules, so no organization can use those of another. */
+  @Get(':organization/relationships/module-consumers')
+  async listModuleConsumers(
+    @Param('organization') name: string,
+    @Query() query: QueryOf,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    await findAdministeredOrganization(this.database, actor, name);
+    return renderPage([], parsePage(query), 0, request.publicUrl);
+  }
+
+  @Patch(':organization/relationships/module-consumers')
+  @HttpCode(204)
+  async replaceModuleConsumers(
+    @Param('organization') name: string,
+    @Body() body: unknown,
+    @CurrentActor() actor: Actor,
+  ): Promise<void> {
+    const { data } = parseBody(moduleConsumersBody, body);
+    await findAdministeredOrganization(this.database, actor, name);
+    if (data.length > 0)
+      throw unprocessable('Module consumers are not supported: the registry has no modules', '/data');
   }
 
   private async loadIncluded(

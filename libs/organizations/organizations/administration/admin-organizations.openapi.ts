@@ -2,7 +2,9 @@ import { z } from 'zod';
 import {
   always,
   defineResource,
+  describeBody,
   describeController,
+  describePage,
   describeResourceBody,
   exampleText,
   parameter,
@@ -14,6 +16,7 @@ import { ORGANIZATIONS } from '../organizations/organizations.openapi.js';
 import {
   adminUpdateBody,
   ADMIN_ORGANIZATION_INCLUDES,
+  moduleConsumersBody,
   AdminOrganizationsController,
 } from './admin-organizations.controller.js';
 
@@ -45,6 +48,7 @@ export const administeredOrganizationSchema = defineResource({
     owners: related.many('users').meta({ description: 'The active members of the owners team.' }),
     subscription: related.always('subscriptions'),
     'feature-set': related.always('feature-sets'),
+    'module-consumers': related.link(),
   },
   links: { self: serverPath('/api/v2/admin/organizations/acme') },
 });
@@ -66,6 +70,18 @@ export const adminOrganizationsOperations = describeController(AdminOrganization
     summary: 'Change an organization as a site administrator',
     body: describeResourceBody(adminUpdateBody, { 'access-beta-tools': true }),
     events: ['OrganizationUpdated'],
+  },
+  listModuleConsumers: {
+    operationId: 'listModuleConsumers',
+    summary: 'List the organizations that may use the modules of an organization',
+    description: 'The list is empty, because the registry has no modules.',
+    answer: describePage('AdministeredOrganization'),
+  },
+  replaceModuleConsumers: {
+    operationId: 'replaceModuleConsumers',
+    summary: 'Replace the organizations that may use the modules of an organization',
+    body: describeBody(moduleConsumersBody, { data: [] }),
+    refusals: { unprocessable: 'The list has an organization. The registry has no modules that it could use.' },
   },
   destroy: {
     summary: 'Delete any organization as a site administrator',
