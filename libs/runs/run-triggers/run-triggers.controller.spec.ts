@@ -183,21 +183,21 @@ describe('the creation of a run trigger', () => {
     await grantWorkspaceAccess(server, team, source, 'read');
     const reader = await makeMember(server, 'acme', 'reader-of-both', [team]);
     expectStatus(await add(workspace, source, reader), 404);
-    const seen = await makeRunTrigger(server, workspace, source);
-    const unseen = await makeRunTrigger(server, workspace, hidden);
+    const readable = await makeRunTrigger(server, workspace, source);
+    const unreadable = await makeRunTrigger(server, workspace, hidden);
     const listed = expectStatus(await reader.get(pathOf(workspace, 'inbound')), 200);
-    expect([idsIn(listed), listed.body.meta.pagination['total-count']]).toEqual([[seen], 1]);
+    expect([idsIn(listed), listed.body.meta.pagination['total-count']]).toEqual([[readable], 1]);
     expectStatus(await reader.get(pathOf(hidden, 'outbound')), 404);
     const all = expectStatus(await reader.get('/api/v2/organizations/acme/run-triggers'), 200);
-    expect(idsIn(all)).toEqual([seen]);
-    const shown = expectStatus(await reader.get(`/api/v2/run-triggers/${unseen}`), 200).body.data.attributes;
-    expect(shown).toMatchObject({ 'sourceable-name': null, permissions: { 'can-destroy': false } });
-    expectStatus(await reader.delete(`/api/v2/run-triggers/${seen}`), 404);
+    expect(idsIn(all)).toEqual([readable]);
+    const document = expectStatus(await reader.get(`/api/v2/run-triggers/${unreadable}`), 200).body.data.attributes;
+    expect(document).toMatchObject({ 'sourceable-name': null, permissions: { 'can-destroy': false } });
+    expectStatus(await reader.delete(`/api/v2/run-triggers/${readable}`), 404);
   });
 });
 
 describe('an apply', () => {
-  it('starts a run in each workspace of which it is the source, which names it, and the chain goes on', async () => {
+  it('starts a run in each workspace of which it is the source, which names it, and the chain continues', async () => {
     const [first, second, third] = [
       await aWorkspace({ 'auto-apply': true }),
       await aWorkspace({ 'auto-apply-run-trigger': true }),
@@ -267,7 +267,7 @@ describe('an apply', () => {
     const trigger = await makeRunTrigger(server, target, source);
     await makeRunTrigger(server, local, source);
     await makeRunTrigger(server, empty, source);
-    // The log with the earlier apply, once more.
+    // The log with the earlier apply again.
     const session = { run: server.database.rows.bind(server.database) };
     const follower = createTriggeredRunsFollower(new ToolReleases());
     await follower.follow(await readWholeLog(server.store), session, server.store);
