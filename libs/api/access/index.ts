@@ -50,4 +50,5 @@ export { TokenRateLimit } from './authentication/token-rate-limit.port.js';
 export * from './rules.js';
 export * from './routes/route-options.js';
 export { RecoveryPeriod, type RecoveredResource, type RecoveryChange } from './commands/recovery-period.service.js';
+export { describeRename, recoverResource } from './commands/recovery.writes.js';
 export { createExpiredItemsJob } from './commands/expired-items.job.js';

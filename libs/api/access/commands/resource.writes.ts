@@ -20,13 +20,13 @@ type ParentRow = {
 };
 
 /** The row of a resource that a command changes. */
-type ResourceRow = ParentRow & {
+export type ResourceRow = ParentRow & {
   readonly id: string;
   /** Null if the stream of the resource has no events yet. */
   readonly snapshot: StreamSnapshot | null;
 };
 
-type ResourceTask<S, C extends Message, R extends ParentRow, D extends C = C> = {
+export type ResourceTask<S, C extends Message, R extends ParentRow, D extends C = C> = {
   readonly actor: Actor;
   /** Reads the row and checks the permission. It runs again after a conflict with another writer. */
   readonly load: () => Promise<R>;

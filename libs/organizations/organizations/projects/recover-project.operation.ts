@@ -2,6 +2,8 @@ import { notFound, sql, unprocessable } from '#platform/kernel';
 import { getViolatedConstraint, refuseTakenName, type Database } from '#platform/postgres';
 import {
   changeResource,
+  describeRename,
+  recoverResource,
   requireCurrentAccess,
   requirePermission,
   selectProjectGrants,
@@ -67,7 +69,7 @@ const isPoolUsable = ({ settings }: ActiveProject, { pool }: DeletedProjectForCo
 
 /** Describes what is not as it was before the deletion. */
 const listChanges = (name: string | undefined, last: ActiveProject, row: DeletedProjectForCommand) => [
-  ...(name === undefined || name === last.name ? [] : [{ field: 'name', detail: `The name was ${last.name}` }]),
+  ...describeRename(name, last.name),
   ...(isPoolUsable(last, row)
     ? []
     : [
@@ -79,26 +81,22 @@ const listChanges = (name: string | undefined, last: ActiveProject, row: Deleted
 ];
 
 /** Brings a deleted project back under its id, with its tags, access of teams and variable sets. */
-export const recoverProject = async (
+export const recoverProject = (
   store: EventStore,
   { id, name, actor }: { readonly id: string; readonly name: string | undefined; readonly actor: Actor },
-): Promise<RecoveredResource> => {
-  let recovered: RecoveredResource | null = null;
-  await changeResource(store, project, {
+): Promise<RecoveredResource> =>
+  recoverResource(store, project, {
     actor,
     load: () => loadDeletedProject(store.database, actor, id),
-    command: (row, state) => {
-      const last = state.status === 'deleted' ? state.last : null;
-      recovered = last && { name: name ?? last.name, project: null, changes: listChanges(name, last, row) };
-      return { type: 'RecoverProject', data: { name, isPoolUsable: !last || isPoolUsable(last, row) } } as const;
-    },
+    command: (row, last) => ({
+      type: 'RecoverProject',
+      data: { name, isPoolUsable: !last || isPoolUsable(last, row) },
+    }),
+    describe: (row, last) => ({ name: name ?? last.name, project: null, changes: listChanges(name, last, row) }),
     writes: ({ pool }) => (pool ? [expectVersion(pool.stream, pool.version)] : []),
   })
     .catch(refuseTaken)
     .catch(refuseTakenSetName);
-  if (!recovered) throw new Error(`the recovery of ${id} has no result`);
-  return recovered;
-};
 
 /** Ends a deleted project before its time. */
 export const purgeProject = async (

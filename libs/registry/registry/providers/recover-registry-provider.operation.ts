@@ -2,6 +2,7 @@ import { notFound, sql, type Sql } from '#platform/kernel';
 import { refuseTakenName, type Database } from '#platform/postgres';
 import {
   changeResource,
+  recoverResource,
   requireCurrentAccess,
   requirePermission,
   type Actor,
@@ -71,24 +72,20 @@ const listChanges = (name: string | undefined, before: string, missingKeys: read
 ];
 
 /** Brings a deleted provider back under its id, with its tags, versions, platforms and files. */
-export const recoverRegistryProvider = async (
+export const recoverRegistryProvider = (
   store: EventStore,
   { id, name, actor }: { readonly id: string; readonly name: string | undefined; readonly actor: Actor },
-): Promise<RecoveredResource> => {
-  let recovered: RecoveredResource | null = null;
-  await changeResource(store, registryProvider, {
+): Promise<RecoveredResource> =>
+  recoverResource(store, registryProvider, {
     actor,
     load: () => loadDeletedProvider(store.database, actor, id),
-    command: ({ missingKeys }, state) => {
-      const last = state.status === 'deleted' ? state.last : null;
-      const changes = last ? listChanges(name, last.name, missingKeys) : [];
-      recovered = last && { name: name ?? last.name, project: null, changes };
-      return { type: 'RecoverRegistryProvider', data: { name } } as const;
-    },
+    command: () => ({ type: 'RecoverRegistryProvider', data: { name } }),
+    describe: ({ missingKeys }, last) => ({
+      name: name ?? last.name,
+      project: null,
+      changes: listChanges(name, last.name, missingKeys),
+    }),
   }).catch(refuseTaken);
-  if (!recovered) throw new Error(`the recovery of ${id} has no result`);
-  return recovered;
-};
 
 /** Ends a deleted provider before its time. deleted-providers.job.ts deletes its versions. */
 export const purgeRegistryProvider = async (

@@ -2,6 +2,8 @@ import { notFound, sql, unprocessable } from '#platform/kernel';
 import { refuseTakenName, type Database } from '#platform/postgres';
 import {
   changeResource,
+  describeRename,
+  recoverResource,
   requireCurrentAccess,
   requirePermission,
   selectProjectGrants,
@@ -52,29 +54,26 @@ const refuseTaken = refuseTakenName(
 );
 
 /** Brings a deleted variable set back under its id, with its variables and the targets that still exist. */
-export const recoverVariableSet = async (
+export const recoverVariableSet = (
   store: EventStore,
   { id, name, actor }: { readonly id: string; readonly name: string | undefined; readonly actor: Actor },
-): Promise<RecoveredResource> => {
-  let recovered: RecoveredResource | null = null;
-  await changeResource(store, variableSet, {
+): Promise<RecoveredResource> =>
+  recoverResource(store, variableSet, {
     actor,
     load: () => loadDeletedVariableSet(store.database, actor, id),
-    command: ({ project, hasProject }, state) => {
-      const last = state.status === 'deleted' ? state.last : null;
+    command: ({ project, hasProject }, last) => {
       if (last && project !== null && !hasProject)
         throw unprocessable(`Project ${project} owns the variable set and is deleted: recover the project first`);
-      const isRenamed = last !== null && name !== undefined && name !== last.name;
-      const changes = isRenamed ? [{ field: 'name', detail: `The name was ${last.name}` }] : [];
-      recovered = last && { name: name ?? last.name, project, changes };
-      return { type: 'RecoverVariableSet', data: { name } } as const;
+      return { type: 'RecoverVariableSet', data: { name } };
     },
+    describe: ({ project }, last) => ({
+      name: name ?? last.name,
+      project,
+      changes: describeRename(name, last.name),
+    }),
   })
     .catch(refuseTaken)
     .catch(refuseTakenKey);
-  if (!recovered) throw new Error(`the recovery of ${id} has no result`);
-  return recovered;
-};
 
 /** Ends a deleted variable set before its time. */
 export const purgeVariableSet = async (

@@ -3,6 +3,8 @@ import { expectVersion, type EventStore } from '#storage/event-store';
 import {
   can,
   changeResource,
+  describeRename,
+  recoverResource,
   requirePermission,
   type Actor,
   type RecoveredResource,
@@ -13,7 +15,7 @@ import { workspace } from './workspace.js';
 import type { WorkspaceOperations } from './workspaces.commands.js';
 import { getDeletionPermission } from './workspaces.permissions.js';
 import { refuseTakenRecoveryName } from './workspaces.refusals.js';
-import type { ActiveWorkspace, WorkspaceState } from './workspace-state.js';
+import type { ActiveWorkspace } from './workspace-state.js';
 import { loadDeletedWorkspace, type DeletedWorkspaceForCommand } from './deleted-workspaces.queries.js';
 
 /** Returns the deleted workspace. Throws unless the caller may delete it: the same callers may recover and purge it. */
@@ -50,10 +52,7 @@ const isPoolUsable = ({ settings: { agentPoolId } }: ActiveWorkspace, { pool }: 
 const hasSshKey = (last: ActiveWorkspace, { sshKey }: DeletedWorkspaceForCommand): boolean =>
   last.sshKey === null || sshKey !== null;
 
-const getLast = (state: WorkspaceState): ActiveWorkspace | null => (state.status === 'deleted' ? state.last : null);
-
-const toCommand = (name: string | undefined, row: DeletedWorkspaceForCommand, state: WorkspaceState) => {
-  const last = getLast(state);
+const toCommand = (name: string | undefined, row: DeletedWorkspaceForCommand, last: ActiveWorkspace | null) => {
   const { project, fixed } = row;
   const references = { isPoolUsable: !last || isPoolUsable(last, row), hasSshKey: !last || hasSshKey(last, row) };
   return { type: 'RecoverWorkspace', data: { name, project, fixed, ...references } } as const;
@@ -68,7 +67,7 @@ const listChanges = (
   const isMoved = row.project !== last.project;
   const unbound = isMoved ? row.fixed.filter(({ key }) => last.tags.some((tag) => tag.key === key)) : [];
   return [
-    ...(name === undefined || name === last.name ? [] : [{ field: 'name', detail: `The name was ${last.name}` }]),
+    ...describeRename(name, last.name),
     ...(isMoved
       ? [{ field: 'project', detail: `Project ${last.project} is gone: the workspace is in ${row.projectName}` }]
       : []),
@@ -86,19 +85,19 @@ const listChanges = (
 };
 
 /** Brings a deleted workspace back under its id. */
-export const recoverWorkspace = async (
+export const recoverWorkspace = (
   store: EventStore,
   { id, name, actor }: WorkspaceOperations['RecoverWorkspace']['input'],
-): Promise<RecoveredResource> => {
-  let recovered: RecoveredResource | null = null;
-  await changeResource(store, workspace, {
+): Promise<RecoveredResource> =>
+  recoverResource(store, workspace, {
     actor,
     load: () => loadRecoverable(store, actor, id),
-    command: (row, state) => {
-      const last = getLast(state);
-      recovered = last && { name: name ?? last.name, project: row.project, changes: listChanges(name, row, last) };
-      return toCommand(name, row, state);
-    },
+    command: (row, last) => toCommand(name, row, last),
+    describe: (row, last) => ({
+      name: name ?? last.name,
+      project: row.project,
+      changes: listChanges(name, row, last),
+    }),
     writes: ({ organization, organizationVersion, project, projectVersion, pool, sshKey }) => [
       expectVersion(organization, organizationVersion),
       expectVersion(project, projectVersion),
@@ -106,9 +105,6 @@ export const recoverWorkspace = async (
     ],
     read: ({ project, fixed }) => [raiseConflictWhenFixedKeysChanged(project, fixed)],
   }).catch(refuseTakenRecoveryName);
-  if (!recovered) throw new Error(`the recovery of ${id} has no result`);
-  return recovered;
-};
 
 /** Ends a deleted workspace before its time. */
 export const purgeWorkspace = async (
