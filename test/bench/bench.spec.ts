@@ -73,6 +73,7 @@ describe('the benchmark', () => {
       'rebuild',
       'runs',
       'trail',
+      'proofs',
       'start',
       'seed',
       'console',

@@ -14,7 +14,8 @@ const connect = async (product) => {
   return client;
 };
 
-const query = async (product, text, values) => {
+/** Runs a statement in the database of the product, which may be stopped. Returns its rows. */
+export const query = async (product, text, values) => {
   const client = await connect(product);
   try {
     return (await client.query(text, values)).rows;

@@ -139,6 +139,15 @@ program
   .action(measuring('trail', async (options) => (await import('./trail.js')).trail(options)));
 
 program
+  .command('proofs')
+  .description('proofs of entries in a long log. About 5 minutes and 2 GB')
+  .option('-e, --entries <n>', 'number of entries of the log', parseNumber, 10_000_000)
+  .option('-n, --requests <n>', 'number of proofs of each kind in a round', parseNumber, 1_000)
+  .option('-r, --rounds <n>', 'repetitions; tables show each', parseNumber, 5)
+  .option('--json <file>', 'also write all values to this file')
+  .action(measuring('proofs', async (options) => (await import('./proofs.js')).proofs(options)));
+
+program
   .command('console')
   .description(
     'frames while the list of workspaces scrolls in the console, and the time of interactions. Needs Chromium. Reports only',
