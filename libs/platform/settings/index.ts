@@ -7,5 +7,6 @@ export { listSettingWarnings, type ProcessKind } from './setting-warnings.js';
 export { formatSettingsHelp, InvalidSettingsError, parseSettings, readSettings, type Settings } from './settings.js';
 export type { SmtpSettings } from './smtp-settings.js';
 export { parseStoredKey, type StoredKey } from './stored-key.js';
+export type { TimeStampSettings } from './time-stamp-settings.js';
 export type { TransitLogin, TransitSettings } from './transit-settings.js';
 export { describeMissingConnections, toWorkerSettings } from './worker-settings.js';

@@ -53,6 +53,7 @@ describe('settings', () => {
       previousEncryptionKey: null,
       trailSigningKey: null,
       trailWitnessesFile: null,
+      timeStamps: null,
       transit: null,
       edition: 'all',
       featureSet: 'everything',
@@ -205,6 +206,52 @@ describe('settings', () => {
       'CADASTRE_SMTP_FROM: set, but CADASTRE_SMTP_URL is missing',
       'CADASTRE_SMTP_TLS: set, but CADASTRE_SMTP_URL is missing',
     ]);
+  });
+
+  describe('of time stamps', () => {
+    let required: { readonly CADASTRE_TIME_STAMP_URL: string; readonly CADASTRE_TIME_STAMP_CA: string };
+
+    beforeAll(async () => {
+      const file = join(folder, 'time-stamp-ca.pem');
+      await writeFile(file, (await issueCa(new Date())).certificate);
+      required = { CADASTRE_TIME_STAMP_URL: 'http://tsa.example.com/sign?v=1', CADASTRE_TIME_STAMP_CA: file };
+    });
+
+    it('describe the authority', () => {
+      expect(readSettings(required).timeStamps).toEqual({
+        url: 'http://tsa.example.com/sign?v=1',
+        caFile: required.CADASTRE_TIME_STAMP_CA,
+        policy: null,
+        intervalMs: 86_400_000,
+      });
+      const more = { CADASTRE_TIME_STAMP_POLICY: '1.3.6.1.4.1.4146.2', CADASTRE_TIME_STAMP_HOURS: '1' };
+      expect(readSettings({ ...required, ...more }).timeStamps).toMatchObject({
+        policy: '1.3.6.1.4.1.4146.2',
+        intervalMs: 3_600_000,
+      });
+    });
+
+    it.each([
+      ['URL', 'tsa.example.com', 'must be http:// or https://'],
+      ['URL', 'https://user:secret@tsa.example.com', 'must be http:// or https://'],
+      ['POLICY', '1.02', 'must be an object identifier'],
+      ['POLICY', '3.1.1', 'must be an object identifier'],
+      ['HOURS', '0', 'must be a whole number from 1 to 720'],
+      ['CA', '/absent/ca.pem', 'the file cannot be read (ENOENT)'],
+    ])('refuse CADASTRE_TIME_STAMP_%s=%j', (name, value, message) => {
+      const lines = linesOf({ ...required, [`CADASTRE_TIME_STAMP_${name}`]: value });
+      expect(lines).toEqual([expect.stringContaining(`CADASTRE_TIME_STAMP_${name}: ${message}`)]);
+      expect(lines[0]).not.toContain('secret');
+    });
+
+    it('need the address and the certificates', () => {
+      expect(linesOf({ CADASTRE_TIME_STAMP_URL: 'https://tsa.example.com' })).toEqual([
+        'CADASTRE_TIME_STAMP_CA: missing, CADASTRE_TIME_STAMP_URL needs it',
+      ]);
+      expect(linesOf({ CADASTRE_TIME_STAMP_HOURS: '2' })).toEqual([
+        'CADASTRE_TIME_STAMP_HOURS: set, but CADASTRE_TIME_STAMP_URL is missing',
+      ]);
+    });
   });
 
   it('describe one identity provider', () => {
@@ -383,6 +430,7 @@ describe('settings', () => {
       previousEncryptionKey: Buffer.alloc(32, 8),
       trailSigningKey: null,
       trailWitnessesFile: null,
+      timeStamps: null,
       transit: null,
       edition: 'self-hosted',
       featureSet: 'free',

@@ -8,6 +8,7 @@ import { findKafkaContradictions, toKafkaSettings } from './kafka-settings.js';
 import { findOidcContradictions, toOidcSettings } from './oidc-settings.js';
 import { redactSecrets } from './redact-secrets.js';
 import { findSmtpContradictions, toSmtpSettings } from './smtp-settings.js';
+import { findTimeStampContradictions, toTimeStampSettings } from './time-stamp-settings.js';
 import { toTracingSettings } from './tracing-settings.js';
 import { findTransitContradictions, toTransitSettings } from './transit-settings.js';
 import { toFileVariable, resolveSecretFiles, type EnvironmentValues } from './secret-files.js';
@@ -93,6 +94,7 @@ const findContradictions = (env: EnvironmentValues): readonly string[] => {
     ...findSlowReadContradictions(env),
     ...findKeyContradictions(env),
     ...findTransitContradictions(env),
+    ...findTimeStampContradictions(env),
   ];
   if (env['DATABASE_DIRECT_URL'] && !env['DATABASE_URL']) {
     lines.push('DATABASE_DIRECT_URL: set, but DATABASE_URL is missing; without a pooler, set only DATABASE_URL');
@@ -248,6 +250,8 @@ const toStorageSettings = (env: ParsedEnvironment) => {
     transit: toTransitSettings(env),
     /** The file with the policy of the witnesses that cosign the log of the site; null if there are none. */
     trailWitnessesFile: env.CADASTRE_TRAIL_WITNESSES === undefined ? null : resolve(env.CADASTRE_TRAIL_WITNESSES),
+    /** The authority that stamps checkpoints of the log of the site; null if there is none. */
+    timeStamps: toTimeStampSettings(env),
     /** The key of `transit` that signs checkpoints of audit trails; null if keys in the database sign. */
     trailSigningKey: env.CADASTRE_VAULT_SIGNING_KEY ?? null,
     /** Days after which soft-deleted files are deleted permanently. */

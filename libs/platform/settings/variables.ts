@@ -9,6 +9,7 @@ import { limitVariables, readLimitVariables, requestVariables } from './limit-va
 import { oidcVariables } from './oidc-variables.js';
 import { smtpVariables } from './smtp-variables.js';
 import { parseStoredKey } from './stored-key.js';
+import { timeStampVariables } from './time-stamp-variables.js';
 import { tracingVariables } from './tracing-variables.js';
 import { transitVariables } from './transit-variables.js';
 import {
@@ -79,6 +80,7 @@ export const settingVariables = {
     'file with the witnesses that cosign the log of the site, and their quorum (C2SP tlog-policy)',
     z.string().exactOptional(),
   ),
+  ...timeStampVariables,
   CADASTRE_WORKERS: defineVariable(
     '1',
     'processes that serve requests in serve; 1: everything is in one process',
