@@ -13,6 +13,7 @@ import {
   createLeafPruningJob,
   createTrailCheckpointJob,
   createTopicGuard,
+  createTimeStampJob,
   createTrailWitnessJob,
   createWitnessGuard,
 } from '#activity/audit-trail-log';
@@ -197,6 +198,7 @@ type JobSettings = Pick<
   | 'smtp'
   | 'trailSigningKey'
   | 'trailWitnessesFile'
+  | 'timeStamps'
   | 'toolReleases'
   | 'transit'
 >;
@@ -260,6 +262,13 @@ const createWitnessJobs = (
     ? []
     : [createTrailWitnessJob({ database: store.database, blobs, logger }, trailWitnessesFile)];
 
+/** Returns the job that lets an authority stamp the log of the site, if there is one. */
+const createTimeStampJobs = (
+  { store, clock, logger }: ScheduledJobDependencies,
+  { timeStamps }: JobSettings,
+): readonly ScheduledJob[] =>
+  timeStamps ? [createTimeStampJob({ database: store.database, clock, logger }, timeStamps)] : [];
+
 /** Returns the guards that compare the logs with checkpoints which the database may have lost in a restore. */
 const createHistoryGuards = (dependencies: ScheduledJobDependencies, settings: JobSettings) => {
   const { store, blobs, logger } = dependencies;
@@ -293,6 +302,7 @@ export const createScheduledJobs = (
     createLeafPruningJob(store.database),
     ...createArchiveJobs(dependencies, settings),
     ...createWitnessJobs(dependencies, settings),
+    ...createTimeStampJobs(dependencies, settings),
     ...createRetentionJobs(dependencies, settings),
     ...createFileJobs(dependencies, settings),
     createEndedSessionsJob({ store, clock, ids, idleMinutes }),

@@ -54,6 +54,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   webhooks: 'responses without a body',
   'vcs-events': 'the job that reads Git hosts creates them',
   avatars: 'pictures; documents of users contain the links',
+  'audit-trail-log-time-stamps': 'the job that asks a time stamp authority creates them',
   account: 'a page',
   'sign-in': 'pages',
   'sign-out': 'a form of pages',

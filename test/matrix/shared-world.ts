@@ -1,4 +1,5 @@
 import { toAttributes } from '#api/json-api';
+import { sql } from '#platform/kernel';
 import {
   expectStatus,
   idOfTag,
@@ -218,6 +219,10 @@ const furnish = async (
   const checkpoint = expectStatus(await server.get('/api/v2/organizations/acme/audit-trail-log/checkpoint'), 200);
   const siteCheckpoint = expectStatus(await server.get('/audit-trail-log/checkpoint'), 200);
   const siteLogSize = Number(siteCheckpoint.text.split('\n')[1]);
+  const timeStamp = 'a'.repeat(64);
+  await server.database.rows(sql`
+    insert into audit_trail.time_stamps (id, origin, size, note, response, authority, policy, stamped_at, stored_at)
+    values (${timeStamp}, 'site', 1, 'note', 'response', 'authority', '1.2.3', now(), now())`);
   const logSize = Number(checkpoint.text.split('\n')[1]);
   return {
     ...(await furnishRegistry(server)),
@@ -239,6 +244,7 @@ const furnish = async (
     runFar: await makeSpeculativeRun(server, far),
     comment,
     auditEntry: trail.body.data[0].id as string,
+    timeStamp,
     siteTrailTile: `0/000.p/${siteLogSize}`,
     trailTile: logSize < 256 ? `0/000.p/${logSize}` : '0/000',
     siteAuditEntry: siteTrail.body.data[0].id as string,

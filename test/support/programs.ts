@@ -98,6 +98,7 @@ const NEEDS: Readonly<Record<string, readonly ProgramName[]>> = {
   'test/support/pgbouncer.ts': ['pgbouncer'],
   'test/support/previous-release.ts': ['git'],
   'test/support/servers/system.ts': ['postgres'],
+  'test/support/time-stamp-authority.ts': ['openssl'],
   'test/support/python.ts': ['python3'],
 };
 

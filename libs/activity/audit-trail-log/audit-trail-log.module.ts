@@ -15,6 +15,7 @@ import { SiteAuditTrailLogController } from './serving/site-audit-trail-log.cont
 import { SITE_LOG } from './tiles/hashes.js';
 import { TrailLogReader } from './serving/trail-log.reader.js';
 import { TrailProofReader } from './serving/trail-proof.reader.js';
+import { AuditTrailLogTimeStampsController } from './time-stamps/audit-trail-log-time-stamps.controller.js';
 
 /**
  * Keys and forks of logs. Their events have audit entries like others, so this module comes before the audit trail itself.
@@ -68,6 +69,11 @@ export const auditTrailLogDefinition: ModuleDefinition = {
       backup: 'rows',
       organizationExport: { without: 'the log of a site stays there' },
     },
+    {
+      table: 'audit_trail.time_stamps',
+      backup: 'rows',
+      organizationExport: { without: 'the log of a site stays there' },
+    },
     { table: 'audit_trail.witnesses', backup: 'empty', because: 'witnesses say what they have cosigned' },
     { table: 'audit_trail.sent_checkpoints', backup: 'empty', because: 'all restored checkpoints are sent again' },
     { table: 'audit_trail.unsigned_logs', backup: 'empty', because: 'the restored leaves fill it' },
@@ -94,6 +100,7 @@ export class AuditTrailLogModule {
         AuditTrailLogController,
         AuditTrailLogStatusesController,
         SiteAuditTrailLogController,
+        AuditTrailLogTimeStampsController,
         TrailLogSettingsController,
       ],
       providers: [

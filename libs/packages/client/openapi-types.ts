@@ -192,6 +192,63 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/audit-trail-log/time-stamps': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the time stamps of the log of the site
+     * @description The newest first. The list is empty if the site has no time stamp authority.
+     */
+    get: operations['listAuditTrailLogTimeStamps'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/audit-trail-log/time-stamps/{id}/checkpoint': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Show the checkpoint that has a time stamp
+     * @description The bytes that the authority has stamped.
+     */
+    get: operations['getAuditTrailLogTimeStampCheckpoint'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/audit-trail-log/time-stamps/{id}/checkpoint.tsr': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a time stamp of the log of the site */
+    get: operations['getAuditTrailLogTimeStamp'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/audit-trail-activity': {
     parameters: {
       query?: never;
@@ -8839,6 +8896,30 @@ export interface components {
            */
           size: number;
         }[];
+        /** @description The newest time stamp of a checkpoint of the log of the site. */
+        'time-stamp': {
+          /**
+           * @description The id of the time stamp, which names its files.
+           * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+           */
+          id: string;
+          /**
+           * @description The size of the checkpoint of the log of the site that has the time stamp.
+           * @example 9312
+           */
+          size: number;
+          /**
+           * @description The name in the certificate of the authority.
+           * @example Example Time Stamp Authority
+           */
+          authority: string;
+          /**
+           * Format: date-time
+           * @description The time in the stamp, by the clock of the authority.
+           * @example 2026-01-31T12:30:15.123Z
+           */
+          'stamped-at': string;
+        } | null;
       };
       links: {
         /**
@@ -8847,6 +8928,101 @@ export interface components {
          */
         self: string;
       };
+    };
+    AuditTrailLogTimeStampPage: {
+      data: components['schemas']['AuditTrailLogTimeStamp'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description A time stamp (RFC 3161) of a checkpoint of the log of the site. The id is the SHA-256 of the stamped bytes, which the link `checkpoint` has; the link `time-stamp` has the answer of the authority. The server verified it before it stored it: verify it yourself with `openssl ts -verify`. */
+    AuditTrailLogTimeStamp: {
+      /** @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 */
+      id: string;
+      /** @constant */
+      type: 'audit-trail-log-time-stamps';
+      attributes: {
+        /**
+         * @description The origin of the checkpoint, which names its log.
+         * @example cadastre.example.com/audit-trail-log
+         */
+        origin: string;
+        /**
+         * @description The number of entries in the checkpoint.
+         * @example 9312
+         */
+        size: number;
+        /**
+         * @description The name in the certificate of the authority.
+         * @example Example Time Stamp Authority
+         */
+        authority: string;
+        /**
+         * @description The object identifier of the policy of the authority.
+         * @example 1.2.3.4.1
+         */
+        policy: string;
+        /**
+         * Format: date-time
+         * @description The time in the stamp, by the clock of the authority.
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'stamped-at': string;
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /audit-trail-log/time-stamps/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08/checkpoint
+         */
+        checkpoint: string;
+        /**
+         * Format: uri-reference
+         * @example /audit-trail-log/time-stamps/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08/checkpoint.tsr
+         */
+        'time-stamp': string;
+      };
+    };
+    /** @description Whole URLs of pages of the list. */
+    PageLinks: {
+      /**
+       * Format: uri
+       * @example https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20
+       */
+      self: string;
+      /**
+       * Format: uri
+       * @example https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20
+       */
+      first: string;
+      /**
+       * Format: uri
+       * @example null
+       */
+      prev: string | null;
+      /**
+       * Format: uri
+       * @example null
+       */
+      next: string | null;
+      /**
+       * Format: uri
+       * @example https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20
+       */
+      last: string;
+    };
+    Pagination: {
+      'current-page': number;
+      /** @example 20 */
+      'page-size': number;
+      /** @example null */
+      'prev-page': number | null;
+      /** @example null */
+      'next-page': number | null;
+      /** @example 1 */
+      'total-pages': number;
+      /** @example 1 */
+      'total-count': number;
     };
     AuditTrailActivityDocument: {
       data: components['schemas']['AuditTrailActivity'];
@@ -9215,47 +9391,6 @@ export interface components {
          */
         self: string;
       };
-    };
-    /** @description Whole URLs of pages of the list. */
-    PageLinks: {
-      /**
-       * Format: uri
-       * @example https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20
-       */
-      self: string;
-      /**
-       * Format: uri
-       * @example https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20
-       */
-      first: string;
-      /**
-       * Format: uri
-       * @example null
-       */
-      prev: string | null;
-      /**
-       * Format: uri
-       * @example null
-       */
-      next: string | null;
-      /**
-       * Format: uri
-       * @example https://cadastre.example.com/api/v2/organizations/acme/workspaces?page%5Bnumber%5D=1&page%5Bsize%5D=20
-       */
-      last: string;
-    };
-    Pagination: {
-      'current-page': number;
-      /** @example 20 */
-      'page-size': number;
-      /** @example null */
-      'prev-page': number | null;
-      /** @example null */
-      'next-page': number | null;
-      /** @example 1 */
-      'total-pages': number;
-      /** @example 1 */
-      'total-count': number;
     };
     AuditFactSourceDocument: {
       data: components['schemas']['AuditFactSource'];
@@ -16186,6 +16321,130 @@ export interface operations {
            *           "status": "404",
            *           "title": "not found",
            *           "detail": "There is no such tile."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listAuditTrailLogTimeStamps: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AuditTrailLogTimeStampPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getAuditTrailLogTimeStampCheckpoint: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the time stamp. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The signed checkpoint. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/plain': string;
+        };
+      };
+      400: components['responses']['BadRequest'];
+      /** @description There is no such time stamp. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "There is no such time stamp."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getAuditTrailLogTimeStamp: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the time stamp. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The answer of the authority, as DER. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/timestamp-reply': string;
+        };
+      };
+      400: components['responses']['BadRequest'];
+      /** @description There is no such time stamp. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "There is no such time stamp."
            *         }
            *       ]
            *     }

@@ -35,6 +35,8 @@ const siteTile: MatrixTarget = {
 
 const S = 'GET /audit-trail-log';
 
+const timeStamp: MatrixTarget = { ...site, params: (_, { resources }) => ({ id: resources.timeStamp }) };
+
 export const auditTrailLogRows: readonly MatrixRow[] = [
   ...actions,
   { route: P, about: organization, demands: ['read-audit-trail'], status: 200 },
@@ -45,4 +47,7 @@ export const auditTrailLogRows: readonly MatrixRow[] = [
   { route: `${S}/checkpoint`, about: site, demands: 'anybody', status: 200 },
   { route: `${S}/keys`, about: site, demands: 'anybody', status: 200 },
   { route: `${S}/tile/*`, about: siteTile, demands: 'anybody', status: 200 },
+  { route: `${S}/time-stamps`, about: site, demands: 'anybody', status: 200 },
+  { route: `${S}/time-stamps/:id/checkpoint`, about: timeStamp, demands: 'anybody', status: 200 },
+  { route: `${S}/time-stamps/:id/checkpoint.tsr`, about: timeStamp, demands: 'anybody', status: 200 },
 ];

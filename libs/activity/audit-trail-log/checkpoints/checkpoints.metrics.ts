@@ -14,6 +14,15 @@ export const checkpointMetrics = {
     help: 'Requests to witnesses of the log of the site that brought no cosignature',
     labelNames: ['witness'],
   }),
+  timeStampFailures: new Counter({
+    name: 'cadastre_trail_time_stamp_failures_total',
+    help: 'Requests to the time stamp authority that brought no valid time stamp',
+    labelNames: ['reason'],
+  }),
+  timeStampOverdue: new Gauge({
+    name: 'cadastre_trail_time_stamp_overdue_seconds',
+    help: 'Seconds since the first request in vain for the time stamp that is due; 0 if none is due',
+  }),
   unknownHistory: new Gauge({
     name: 'cadastre_trail_history_unknown',
     help: '1 while a source of published checkpoints has not answered since the start, so that a restore can be unnoticed',

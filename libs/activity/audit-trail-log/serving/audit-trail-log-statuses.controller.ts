@@ -19,7 +19,7 @@ export class AuditTrailLogStatusesController {
     const { organization } = await loadParentOrganization(this.database, actor, 'read-audit-trail', name);
     const status = await findTrailLogStatus(this.database, organization);
     if (!status) throw notFound();
-    const { entries, verifierKey, previous, siteLog, witnesses } = status;
+    const { entries, verifierKey, previous, siteLog, witnesses, timeStamp } = status;
     return renderDocument({
       id: organization,
       type: 'audit-trail-log-statuses',
@@ -30,6 +30,12 @@ export class AuditTrailLogStatusesController {
         'previous-origins': previous.map(renderSignedSize),
         'site-log': siteLog && { ...renderSignedSize(siteLog), witnessed: siteLog.witnessed },
         witnesses: witnesses.map((witness) => ({ 'verifier-key': witness.verifierKey, size: witness.size })),
+        'time-stamp': timeStamp && {
+          id: timeStamp.id,
+          size: timeStamp.size,
+          authority: timeStamp.authority,
+          'stamped-at': timeStamp.stampedAt,
+        },
       },
       links: { self: `/api/v2/organizations/${name}/audit-trail-log` },
     });

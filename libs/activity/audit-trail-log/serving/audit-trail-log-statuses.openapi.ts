@@ -53,6 +53,20 @@ export const auditTrailLogStatusSchema = defineResource({
         }),
       )
       .meta({ description: 'The witnesses that have cosigned the log of the site.' }),
+    'time-stamp': z
+      .strictObject({
+        id: exampleText(
+          '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+          'The id of the time stamp, which names its files.',
+        ),
+        size: count('The size of the checkpoint of the log of the site that has the time stamp.').meta({
+          examples: [9_312],
+        }),
+        authority: exampleText('Example Time Stamp Authority', 'The name in the certificate of the authority.'),
+        'stamped-at': timestamp('The time in the stamp, by the clock of the authority.'),
+      })
+      .nullable()
+      .meta({ description: 'The newest time stamp of a checkpoint of the log of the site.' }),
   },
   hasSelfLink: true,
 });

@@ -86,6 +86,7 @@ describe('the state of a log', () => {
         'entry-count': size,
         'previous-origins': [],
         witnesses: [],
+        'time-stamp': null,
       },
     });
     expect(Math.abs(Date.parse(before.attributes['signed-at']) - Date.now())).toBeLessThan(600_000);
@@ -114,7 +115,16 @@ describe('the state of a log', () => {
           select organization, 'former', 3, root, note, signed_at, -1 from audit_trail.signed_checkpoints
            where organization = ${id} limit 1`,
     );
+    const stampedAt = '2026-11-21T12:00:00.000Z';
+    await tamper(
+      server.database,
+      sql`insert into audit_trail.time_stamps (id, origin, size, note, response, authority, policy, stamped_at, stored_at)
+          values ('old', ${origin}, 1, '', '', 'stamps', '1.2.3', now(), now()),
+                 ('new', ${origin}, 2, '', '', 'stamps', '1.2.3', ${stampedAt}, now())`,
+    );
     const { attributes } = await readStatus();
+    expect(attributes['time-stamp']).toEqual({ id: 'new', size: 2, authority: 'stamps', 'stamped-at': stampedAt });
+    await tamper(server.database, sql`delete from audit_trail.time_stamps`);
     expect(attributes['site-log']).toMatchObject({ origin, size: Number(size), witnessed: false });
     expect(attributes['site-log']['signed-at']).toMatch(/Z$/);
     expect(attributes.witnesses).toEqual([{ 'verifier-key': key, size: 1 }]);

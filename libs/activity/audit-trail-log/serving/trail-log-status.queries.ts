@@ -18,6 +18,13 @@ type TrailLogStatusRow = SignedSize & {
   readonly siteLog: (SignedSize & { readonly witnessed: boolean }) | null;
   /** The witnesses that have cosigned the log of the site under its present origin, with the last size. */
   readonly witnesses: readonly { readonly verifierKey: string; readonly size: number }[];
+  /** The newest time stamp of a checkpoint of the log of the site under its present origin. */
+  readonly timeStamp: {
+    readonly id: string;
+    readonly size: number;
+    readonly authority: string;
+    readonly stampedAt: Timestamp;
+  } | null;
 };
 
 /** Returns the state of the log of an organization, or undefined if nothing was signed. */
@@ -41,7 +48,9 @@ export const findTrailLogStatus = (database: Database, organization: string): Pr
               join audit_trail.signed_checkpoints s
                 on s.organization = ${SITE_LOG} and s.size = served.size and s.origin = site.origin) as "siteLog",
            (select coalesce(jsonb_agg(jsonb_build_object('verifierKey', verifier_key, 'size', size) order by verifier_key), '[]')
-              from audit_trail.witnesses where origin = site.origin) as witnesses
+              from audit_trail.witnesses where origin = site.origin) as witnesses,
+           (select jsonb_build_object('id', id, 'size', size, 'authority', authority, 'stampedAt', ${selectJsonTimestamp('stamped_at')})
+              from audit_trail.time_stamps where origin = site.origin order by size desc limit 1) as "timeStamp"
       from (select origin, verifier_key from audit_trail.log_keys
              where organization = ${organization} order by position desc limit 1) present
       cross join lateral (select size, signed_at from audit_trail.signed_checkpoints

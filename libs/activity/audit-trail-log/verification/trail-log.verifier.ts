@@ -8,9 +8,10 @@ import {
 } from '#packages/trail-verifier';
 import type { Database } from '#platform/postgres';
 import { listVerifierKeys } from '../serving/trail-logs.queries.js';
-import { getLeafBytes, splitHashes } from '../tiles/hashes.js';
+import { getLeafBytes, SITE_LOG, splitHashes } from '../tiles/hashes.js';
 import { RightEdge, type CompleteTile } from '../tiles/right-edge.js';
 import {
+  findDifferentTimeStamp,
   findTile,
   findTooLargeCheckpoint,
   listBottomTiles,
@@ -61,7 +62,7 @@ class TrailLogVerifier {
       if (difference !== null) return difference;
     }
     const last = await readLastLeaves(this.database, this.organization, this.edge.size);
-    return (await this.append([last])) ?? this.findTooLarge();
+    return (await this.append([last])) ?? (await this.findTooLarge()) ?? this.findDifferentTimeStamp();
   }
 
   private async append(joined: readonly Buffer[]): Promise<string | null> {
@@ -109,6 +110,12 @@ class TrailLogVerifier {
   private async findTooLarge(): Promise<string | null> {
     const size = await findTooLargeCheckpoint(this.database, this.organization);
     return size === null ? null : `a checkpoint has the size ${size}, and the log is shorter`;
+  }
+
+  private async findDifferentTimeStamp(): Promise<string | null> {
+    if (this.organization !== SITE_LOG) return null;
+    const size = await findDifferentTimeStamp(this.database);
+    return size === null ? null : `the time stamp of the size ${size} is not for the checkpoint of this size`;
   }
 }
 

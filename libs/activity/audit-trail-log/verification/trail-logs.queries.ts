@@ -1,6 +1,7 @@
 import { sql } from '#platform/kernel';
 import { TILE_WIDTH } from '#packages/trail-verifier';
 import type { Database } from '#platform/postgres';
+import { SITE_LOG } from '../tiles/hashes.js';
 
 export const listSignedLogs = async (database: Database): Promise<readonly string[]> => {
   const rows = await database.rows<{ readonly organization: string }>(
@@ -79,5 +80,20 @@ export const findTooLargeCheckpoint = async (database: Database, organization: s
          (select max(index) + 1 from audit_trail.log_leaves where organization = ${organization}),
          (select (max(index) + 1) * ${TILE_WIDTH} from audit_trail.tiles
            where organization = ${organization} and level = 0), 0)`);
+  return row?.size ?? null;
+};
+
+/**
+ * Returns the size of the first time stamp that is not for a checkpoint of the log of the site; null if there is none. The
+ * answer of the authority contains the SHA-256 of what it has stamped.
+ */
+export const findDifferentTimeStamp = async (database: Database): Promise<number | null> => {
+  const row = await database.row<{ readonly size: number }>(sql`
+    select t.size from audit_trail.time_stamps t
+      left join audit_trail.signed_checkpoints c
+        on c.organization = ${SITE_LOG} and c.origin = t.origin and c.size = t.size
+     where split_part(t.note, E'\\n\\n', 1) is distinct from split_part(c.note, E'\\n\\n', 1)
+        or position(sha256(convert_to(t.note, 'UTF8')) in t.response) = 0
+     order by t.stamped_at limit 1`);
   return row?.size ?? null;
 };
