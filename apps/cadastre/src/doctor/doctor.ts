@@ -19,6 +19,7 @@ import { describeFailure } from '../start-errors.js';
 import { reportFailed, reportOk, reportWarning, type Finding } from './findings.js';
 import { inspectKeyWrapper } from './key-findings.js';
 import { inspectCertificate, inspectDisks } from './machine-findings.js';
+import { inspectTimeStampAuthority } from './time-stamp-findings.js';
 
 const MAX_SKEW_MS = 5_000;
 const FAR_BEHIND = 1_000;
@@ -37,6 +38,8 @@ export const runDoctorChecks = async (
   report(reportOk('settings', 'all valid'));
   for (const finding of await inspectDisks(settings)) report(finding);
   report(await inspectCertificate(settings, now()));
+  const stamping = await inspectTimeStampAuthority(settings, now);
+  if (stamping) report(stamping);
   const wrapping = await inspectKeyWrapper(settings);
   if (wrapping) report(wrapping);
   if (wrapping?.result === 'FAILED') return report(reportFailed('others', 'not checked; they need the encryption key'));
