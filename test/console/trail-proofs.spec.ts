@@ -179,7 +179,11 @@ describe('the proof of an entry', () => {
 });
 
 describe('the log of a trail', () => {
-  it('shows the last checkpoint, its key, and the witnesses with their quorum', async () => {
+  it('shows the last checkpoint, its key, the time stamp, and the witnesses with their quorum', async () => {
+    await server.database.rows(sql`
+      insert into audit_trail.time_stamps (id, origin, size, note, response, authority, policy, stamped_at, stored_at)
+      select 'stamp', origin, 1, note, 'response', 'Stamp Authority', '1.2.3', '2026-11-21T12:00:00Z', now()
+        from audit_trail.signed_checkpoints where organization = 'site' order by size limit 1`);
     const page = await openConsole(browser, server, { user: owner, path: '/app/acme/audit-trail' });
     await page.getByRole('button', { name: 'Proofs' }).click();
     const card = page.getByRole('region', { name: 'Log that proves the trail' });
@@ -189,6 +193,10 @@ describe('the log of a trail', () => {
       200,
     ).text.split('\n');
     await card.getByText(key).waitFor();
+    await card.getByText('The log of the site was time-stamped by Stamp Authority at').waitFor();
+    await card.getByText('up to size 1').waitFor();
+    const stamped = await card.getByRole('link', { name: 'stamped checkpoint' }).getAttribute('href');
+    expectStatus(await server.get(stamped ?? ''), 200);
     expect(await inspectScreen(page, 'trail-log')).toEqual([]);
     await page.context().close();
   });

@@ -1,4 +1,4 @@
-import { Alert, Badge, Group, List, Text } from '@mantine/core';
+import { Alert, Anchor, Badge, Group, List, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { trailLogStatusQuery, type TrailLogStatus } from '../../api/trail-log.js';
 import { Card, FactList, type LabeledFact } from '../../components/card.js';
@@ -63,6 +63,22 @@ const Witnesses = ({ log }: { readonly log: TrailLogStatus }) => {
   );
 };
 
+const NewestTimeStamp = ({ log: { 'time-stamp': stamp, 'site-log': site } }: { readonly log: TrailLogStatus }) =>
+  stamp && (
+    <Text size="sm">
+      The log of the site was time-stamped by {stamp.authority} at {formatExactTime(stamp['stamped-at'])} (
+      <RelativeTime value={stamp['stamped-at']} />
+      ), {stamp.size === site?.size ? 'with its newest checkpoint' : `up to size ${stamp.size.toLocaleString()}`}:{' '}
+      <Anchor href={`/audit-trail-log/time-stamps/${stamp.id}/checkpoint`} download={`${stamp.id}.checkpoint`}>
+        stamped checkpoint
+      </Anchor>
+      ,{' '}
+      <Anchor href={`/audit-trail-log/time-stamps/${stamp.id}/checkpoint.tsr`} download={`${stamp.id}.tsr`}>
+        time stamp
+      </Anchor>
+    </Text>
+  );
+
 const Forks = ({ log: { 'previous-origins': origins } }: { readonly log: TrailLogStatus }) =>
   origins.length > 0 && (
     <Alert color="yellow" variant="light" title="The log continues under another origin">
@@ -89,6 +105,7 @@ const LogState = ({ log }: { readonly log: TrailLogStatus }) => (
     </Text>
     <CodeBlock code={log['verifier-key']} label="the verifier key" />
     <Witnesses log={log} />
+    <NewestTimeStamp log={log} />
     <Text size="sm" c="dimmed">
       This is what the server says. Open an entry to verify it in this browser. The pages “Verify an audit trail” and
       “Operate the log that proves audit trails” of the documentation describe how auditors verify everything.
