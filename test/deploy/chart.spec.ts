@@ -93,6 +93,7 @@ describe('the chart', () => {
     ['tracing.endpoint=collector:4318', 'endpoint'],
     ['gateway.autoscaling.targetCpuUtilization=170', 'targetCpuUtilization'],
     ['settings.CADASTRE_VAULT_ROLE=a', 'CADASTRE_VAULT_ROLE'],
+    ['timeStamps.url=https://tsa.example.com', 'timeStamps.ca is missing'],
     ['vault.address=https://vault.example.com', 'vault.role is missing'],
     ['vault.address=https://vault.example.com,vault.auth=token', 'vault.existingSecret is missing'],
     ['executor.enabled=true', 'executor.existingSecret is missing'],
@@ -179,10 +180,16 @@ const toEnvironment = async (
   variables: readonly { readonly name: string; readonly value?: string }[],
 ): Promise<Record<string, string>> => {
   const { key, cert } = await ensureLocalCertificates(join(folder, 'tls'), ['localhost'], new SystemClock());
-  const contents: Record<string, string> = { 'tls.key': key, 'tls.crt': cert, 'ca.crt': cert, ...SAMPLE_SECRETS };
+  const contents: Record<string, string> = {
+    'tls.key': key,
+    'tls.crt': cert,
+    'ca.crt': cert,
+    'ca.pem': cert,
+    ...SAMPLE_SECRETS,
+  };
   const env: Record<string, string> = {};
   for (const { name, value = 'secret' } of variables) {
-    const [, file] = /^\/(?:secrets|tls|kafka-tls|vault)\/(.*)$/.exec(value) ?? [];
+    const [, file] = /^\/(?:secrets|tls|kafka-tls|vault|time-stamps)\/(.*)$/.exec(value) ?? [];
     env[name] = file === undefined ? value.replaceAll('$(POSTGRES_PASSWORD)', 'secret') : join(folder, file);
     if (file !== undefined) await writeFile(join(folder, file), contents[file] ?? 'secret');
   }

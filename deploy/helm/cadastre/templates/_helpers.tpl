@@ -48,6 +48,7 @@ helm.sh/chart: {{ printf "%s-%s" (index . 0).Chart.Name (index . 0).Chart.Versio
 {{- with .Values }}
 {{- if and .kafka.brokers .kafka.trial.enabled }}{{ fail "kafka.brokers and kafka.trial.enabled are both set; remove one of them" }}{{ end }}
 {{- if and .oidc.issuer (not .oidc.clientId) }}{{ fail "oidc.issuer is set, so oidc.clientId is missing" }}{{ end }}
+{{- if and .timeStamps.url (not .timeStamps.ca) }}{{ fail "timeStamps.url is set, so timeStamps.ca is missing" }}{{ end }}
 {{- if and .vault.address (ne .vault.auth "token") (not .vault.role) }}{{ fail "vault.address is set, so vault.role is missing" }}{{ end }}
 {{- if and .vault.address (or (ne .vault.auth "kubernetes") .vault.hasCa) (not .vault.existingSecret) }}{{ fail "vault.auth or vault.hasCa needs a secret, so vault.existingSecret is missing" }}{{ end }}
 {{- if and .executor.enabled (semverCompare "<1.33-0" $.Capabilities.KubeVersion.Version) }}{{ fail (printf "executor.enabled is true, but executors need user namespaces, which Kubernetes has by default from 1.33 on; this cluster has %s" $.Capabilities.KubeVersion.Version) }}{{ end }}

@@ -179,6 +179,23 @@ capabilities:
 {{- end }}
 {{- end }}
 
+{{/* The name changes with the certificates, so that a change restarts the projector. */}}
+{{- define "cadastre.timeStampConfig" -}}
+{{ include "cadastre.fullname" . }}-time-stamps-{{ .Values.timeStamps.ca | sha256sum | trunc 8 }}
+{{- end }}
+
+{{/* Settings of the time stamp authority, for the projector. */}}
+{{- define "cadastre.timeStampVariables" -}}
+{{- with .Values.timeStamps }}
+{{- if .url }}
+{{ include "cadastre.variable" (list "CADASTRE_TIME_STAMP_URL" .url) }}
+{{ include "cadastre.variable" (list "CADASTRE_TIME_STAMP_CA" "/time-stamps/ca.pem") }}
+{{ include "cadastre.variable" (list "CADASTRE_TIME_STAMP_POLICY" .policy) }}
+{{ include "cadastre.variable" (list "CADASTRE_TIME_STAMP_HOURS" .hours) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* Settings of the mail server, for gateways and projectors. */}}
 {{- define "cadastre.smtpVariables" -}}
 {{- with .Values.smtp }}
