@@ -2,28 +2,15 @@ import { z } from 'zod';
 import { MAX_PULL_REQUESTS, type HostPullRequest } from './git-host.js';
 import { nullIfUnknown } from './host-answers.js';
 import type { HostRequests } from './host-requests.http.js';
-import { hostRows, hostText, parseTotal, refName, sha, shorten, webAddress } from './host-texts.js';
+import { hostRows, hostText, parseTotal, refName, sha } from './host-texts.js';
+import { pullRequestRows, toHostPullRequest } from './pull-request-rows.http.js';
 
 const PAGE_SIZE = 50;
 const MAX_PAGES = 60;
-const MAX_TITLE_CHARACTERS = 500;
 
 const side = z.object({ ref: refName, sha: z.string(), repo_id: z.int().nullish(), label: z.string().nullish() });
 
-/** Pull requests that do not fit are null, and left out. */
-const pullRequests = hostRows(
-  z
-    .object({
-      number: z.int().positive(),
-      title: z.string(),
-      html_url: webAddress,
-      user: z.object({ login: hostText(255) }).nullish(),
-      head: side.extend({ sha }),
-      base: side,
-    })
-    .nullable()
-    .catch(null),
-);
+const pullRequests = pullRequestRows(side.extend({ sha }), side);
 
 type ListedPullRequest = NonNullable<z.infer<typeof pullRequests>[number]>;
 
@@ -35,24 +22,13 @@ type ListedPullRequest = NonNullable<z.infer<typeof pullRequests>[number]>;
 const isFromFork = ({ head, base }: Pick<ListedPullRequest, 'head' | 'base'>): boolean =>
   !head.repo_id || head.repo_id !== base.repo_id || !head.label || head.ref.startsWith('refs/');
 
-const toPullRequest = ({ number, title, html_url, user, head, base }: ListedPullRequest): HostPullRequest => ({
-  number,
-  title: shorten(title, MAX_TITLE_CHARACTERS),
-  url: html_url,
-  sha: head.sha,
-  branch: head.ref,
-  baseBranch: base.ref,
-  isFork: isFromFork({ head, base }),
-  author: user?.login ?? null,
-});
-
 export const listPullRequests = async (requests: HostRequests, path: string): Promise<readonly HostPullRequest[]> => {
   const listed: HostPullRequest[] = [];
   let read = 0;
   for (let page = 1; page <= MAX_PAGES && listed.length < MAX_PULL_REQUESTS; page += 1) {
     const address = `${path}/pulls?state=open&sort=recentupdate&page=${page}&limit=${PAGE_SIZE}`;
     const { body, headers } = await requests.readLargeWithHeaders(address, pullRequests);
-    listed.push(...body.flatMap((row) => (row === null ? [] : [toPullRequest(row)])));
+    listed.push(...body.flatMap((row) => (row === null ? [] : [toHostPullRequest(row, isFromFork(row))])));
     read += body.length;
     if (body.length === 0 || read >= (parseTotal(headers) ?? Infinity)) break;
   }

@@ -10,7 +10,7 @@ import {
 import { listPullRequestFiles, listPullRequests } from './gitea-pull-requests.http.js';
 import { createWebhook, listWebhooks } from './gitea-webhooks.http.js';
 import { HostRequests, type HostFetches } from './host-requests.http.js';
-import { isBranchName, nullIfUnknown, requirePath, toRepositoryPath } from './host-answers.js';
+import { isBranchName, nullIfUnknown, requireRepositoryPath, toRepositoryPath } from './host-answers.js';
 import { hostRows, hostText, parseTotal, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
 
 const user = z.object({ login: hostText(255) });
@@ -47,8 +47,6 @@ const toRepository = (row: z.infer<typeof repository>): HostRepository => ({
   httpUrl: row.html_url,
 });
 
-const require = (identifier: string): string => requirePath(toRepositoryPath(identifier), identifier);
-
 /** Returns a Gitea or Forgejo: both have the same API. */
 export const createGiteaHost = (
   fetches: HostFetches,
@@ -75,26 +73,29 @@ export const createGiteaHost = (
       const head = await findHead(requests, path, name);
       return head === null ? null : readFolders(requests, `${path}/git/trees/${head}`);
     },
-    findHead: (identifier, name) => findHead(requests, require(identifier), name),
-    listTags: (identifier) => readTags(requests, require(identifier)),
-    getCommit: (identifier, id) => readCommit(requests, `${require(identifier)}/git/commits/${encodeURIComponent(id)}`),
+    findHead: (identifier, name) => findHead(requests, requireRepositoryPath(identifier), name),
+    listTags: (identifier) => readTags(requests, requireRepositoryPath(identifier)),
+    getCommit: (identifier, id) =>
+      readCommit(requests, `${requireRepositoryPath(identifier)}/git/commits/${encodeURIComponent(id)}`),
     listChangedFiles: (identifier, before, after) =>
-      readChangedFiles(requests, `${require(identifier)}/compare`, before, after),
+      readChangedFiles(requests, `${requireRepositoryPath(identifier)}/compare`, before, after),
     downloadArchive: (identifier, id) =>
-      requests.download(`${require(identifier)}/archive/${encodeURIComponent(id)}.tar.gz`),
+      requests.download(`${requireRepositoryPath(identifier)}/archive/${encodeURIComponent(id)}.tar.gz`),
     ...openPullRequests(requests),
   };
 };
 
 /** Returns the methods for pull requests and webhooks. */
 const openPullRequests = (requests: HostRequests): PullRequestMethods => ({
-  listWebhooks: (identifier) => listWebhooks(requests, require(identifier)),
-  createWebhook: (identifier, webhook) => createWebhook(requests, require(identifier), webhook),
-  deleteWebhook: (identifier, id) => requests.delete(`${require(identifier)}/hooks/${encodeURIComponent(id)}`),
-  listPullRequests: (identifier) => listPullRequests(requests, require(identifier)),
-  listPullRequestFiles: (identifier, number) => listPullRequestFiles(requests, require(identifier), number),
+  listWebhooks: (identifier) => listWebhooks(requests, requireRepositoryPath(identifier)),
+  createWebhook: (identifier, webhook) => createWebhook(requests, requireRepositoryPath(identifier), webhook),
+  deleteWebhook: (identifier, id) =>
+    requests.delete(`${requireRepositoryPath(identifier)}/hooks/${encodeURIComponent(id)}`),
+  listPullRequests: (identifier) => listPullRequests(requests, requireRepositoryPath(identifier)),
+  listPullRequestFiles: (identifier, number) =>
+    listPullRequestFiles(requests, requireRepositoryPath(identifier), number),
   setStatus: async (identifier, id, { url: target_url, ...status }) => {
-    const path = `${require(identifier)}/statuses/${encodeURIComponent(id)}`;
+    const path = `${requireRepositoryPath(identifier)}/statuses/${encodeURIComponent(id)}`;
     await requests.write('POST', path, { ...status, target_url }, z.unknown());
   },
 });

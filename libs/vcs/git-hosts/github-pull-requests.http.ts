@@ -2,42 +2,21 @@ import { z } from 'zod';
 import { MAX_PULL_REQUESTS, type HostPullRequest, type HostWebhook } from './git-host.js';
 import { nullIfUnknown, PAGE_SIZE, readPages } from './host-answers.js';
 import type { HostRequests } from './host-requests.http.js';
-import { hostRows, hostText, path as filePath, refName, sha, shorten, webAddress } from './host-texts.js';
+import { hostRows, hostText, path as filePath, refName, sha } from './host-texts.js';
+import { pullRequestRows, toHostPullRequest } from './pull-request-rows.http.js';
 
-const MAX_TITLE_CHARACTERS = 500;
 /** The host lists no more files of a pull request. */
 const MAX_FILES = 3_000;
 const MAX_WEBHOOK_PAGES = 10;
 
 const side = z.object({ ref: refName, sha, repo: z.object({ id: z.int() }).nullish() });
 
-/** Pull requests that do not fit are null, and left out. */
-const pullRequests = hostRows(
-  z
-    .object({
-      number: z.int().positive(),
-      title: z.string(),
-      html_url: webAddress,
-      user: z.object({ login: hostText(255) }).nullish(),
-      head: side,
-      base: side,
-    })
-    .nullable()
-    .catch(null),
-);
+const pullRequests = pullRequestRows(side, side);
 
 type ListedPull = NonNullable<z.infer<typeof pullRequests>[number]>;
 
-const toPullRequest = ({ number, title, html_url, user, head, base }: ListedPull): HostPullRequest => ({
-  number,
-  title: shorten(title, MAX_TITLE_CHARACTERS),
-  url: html_url,
-  sha: head.sha,
-  branch: head.ref,
-  baseBranch: base.ref,
-  isFork: !head.repo || head.repo.id !== base.repo?.id,
-  author: user?.login ?? null,
-});
+/** The host names no repository if a fork was deleted. */
+const isFromFork = ({ head, base }: ListedPull): boolean => !head.repo || head.repo.id !== base.repo?.id;
 
 export const listGithubPullRequests = async (
   requests: HostRequests,
@@ -47,7 +26,7 @@ export const listGithubPullRequests = async (
     const query = `state=open&sort=updated&direction=desc&per_page=${PAGE_SIZE}&page=${page}`;
     return requests.readLarge(`${path}/pulls?${query}`, pullRequests);
   });
-  return rows.flatMap((row) => (row === null ? [] : [toPullRequest(row)]));
+  return rows.flatMap((row) => (row === null ? [] : [toHostPullRequest(row, isFromFork(row))]));
 };
 
 const files = hostRows(z.object({ filename: filePath, previous_filename: filePath.exactOptional() }));

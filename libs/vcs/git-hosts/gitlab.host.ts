@@ -59,7 +59,8 @@ const toRepository = (row: z.infer<typeof project>): HostRepository => ({
 const toProjectPath = (identifier: string): string | null =>
   IDENTIFIER.test(identifier) ? `/projects/${encodeURIComponent(identifier)}` : null;
 
-const require = (identifier: string): string => requirePath(toProjectPath(identifier), identifier);
+/** Returns the path of a project like `requirePath`. */
+const getPath = (identifier: string): string => requirePath(toProjectPath(identifier), identifier);
 
 /** Returns a GitLab, of GitLab.com or of others. */
 export const createGitlabHost = (
@@ -91,26 +92,26 @@ export const createGitlabHost = (
       const head = path === null ? null : await findHead(requests, path, name);
       return head === null ? null : readFolders(requests, `${path}/repository/tree?ref=${head}&recursive=true`);
     },
-    findHead: (identifier, name) => findHead(requests, require(identifier), name),
-    listTags: (identifier) => readTags(requests, `${require(identifier)}/repository/tags`),
+    findHead: (identifier, name) => findHead(requests, getPath(identifier), name),
+    listTags: (identifier) => readTags(requests, `${getPath(identifier)}/repository/tags`),
     getCommit: (identifier, id) =>
-      readCommit(requests, `${require(identifier)}/repository/commits/${encodeURIComponent(id)}?stats=false`),
+      readCommit(requests, `${getPath(identifier)}/repository/commits/${encodeURIComponent(id)}?stats=false`),
     listChangedFiles: (identifier, before, after) =>
-      readChangedFiles(requests, `${require(identifier)}/repository/compare`, before, after),
+      readChangedFiles(requests, `${getPath(identifier)}/repository/compare`, before, after),
     downloadArchive: (identifier, id) =>
-      requests.download(`${require(identifier)}/repository/archive.tar.gz?sha=${encodeURIComponent(id)}`),
+      requests.download(`${getPath(identifier)}/repository/archive.tar.gz?sha=${encodeURIComponent(id)}`),
     ...openPullRequests(requests),
   };
 };
 
 /** Returns the methods for pull requests and webhooks. */
 const openPullRequests = (requests: HostRequests): PullRequestMethods => ({
-  listWebhooks: (identifier) => listProjectHooks(requests, require(identifier)),
-  createWebhook: (identifier, webhook) => createProjectHook(requests, require(identifier), webhook),
-  deleteWebhook: (identifier, id) => requests.delete(`${require(identifier)}/hooks/${encodeURIComponent(id)}`),
-  listPullRequests: (identifier) => listMergeRequests(requests, require(identifier)),
-  listPullRequestFiles: (identifier, number) => listMergeRequestFiles(requests, require(identifier), number),
-  setStatus: (identifier, id, status) => setCommitStatus(requests, require(identifier), id, status),
+  listWebhooks: (identifier) => listProjectHooks(requests, getPath(identifier)),
+  createWebhook: (identifier, webhook) => createProjectHook(requests, getPath(identifier), webhook),
+  deleteWebhook: (identifier, id) => requests.delete(`${getPath(identifier)}/hooks/${encodeURIComponent(id)}`),
+  listPullRequests: (identifier) => listMergeRequests(requests, getPath(identifier)),
+  listPullRequestFiles: (identifier, number) => listMergeRequestFiles(requests, getPath(identifier), number),
+  setStatus: (identifier, id, status) => setCommitStatus(requests, getPath(identifier), id, status),
 });
 
 const findHead = async (requests: HostRequests, path: string, name: string): Promise<string | null> => {

@@ -18,6 +18,10 @@ export const requirePath = (path: string | null, identifier: string): string => 
   return path;
 };
 
+/** Returns `/repos/OWNER/NAME` like `requirePath`. */
+export const requireRepositoryPath = (identifier: string): string =>
+  requirePath(toRepositoryPath(identifier), identifier);
+
 /** Returns whether a branch can have the name, and its path stays below the path of branches. */
 export const isBranchName = (name: string): boolean => name !== '' && !/^\.\.?$/.test(name) && name.isWellFormed();
 
