@@ -27,6 +27,7 @@ const ATTRIBUTES: Readonly<Record<GitHostFailure, 'api-url' | 'oauth-token-strin
   'rate-limited': 'oauth-token-string',
   'not-found': 'api-url',
   unavailable: 'api-url',
+  'out-of-time': 'api-url',
   unexpected: 'api-url',
 };
 
@@ -81,5 +82,7 @@ export class Connections {
 
 const toRefusal = ({ failure, message, retryAfter }: GitHostError): Refusal => {
   if (failure === 'rate-limited') return tooManyRequests(message, retryAfter ?? DEFAULT_PAUSE_S);
-  return failure === 'unavailable' ? unavailable(message, retryAfter ?? DEFAULT_PAUSE_S) : unprocessable(message);
+  return failure === 'unavailable' || failure === 'out-of-time'
+    ? unavailable(message, retryAfter ?? DEFAULT_PAUSE_S)
+    : unprocessable(message);
 };

@@ -139,6 +139,8 @@ export type GitHostFailure =
   | 'rate-limited'
   /** The host cannot be reached, or answers with an error of its own. */
   | 'unavailable'
+  /** The deadline of all requests has passed. */
+  | 'out-of-time'
   /** The answer is none of this kind of host. */
   | 'unexpected';
 

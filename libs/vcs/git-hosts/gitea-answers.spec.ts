@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import type { OutboundFetch } from '#platform/outbound';
+import { OutboundError, type OutboundFetch } from '#platform/outbound';
 import { hostRows } from './host-texts.js';
 import { createGiteaHost } from './gitea.host.js';
 import type { GitHost } from './git-host.js';
@@ -132,8 +132,17 @@ describe('requests to a Git host', () => {
       'token',
       ended.signal,
     );
-    await expect(host.listFolders('acme/network', 'main')).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(host.listFolders('acme/network', 'main')).rejects.toMatchObject({ failure: 'out-of-time' });
     expect(pages).toHaveLength(3);
+  });
+
+  it('list no unknown files if the deadline ends their comparison, which would start a run', async () => {
+    const documents: OutboundFetch = () => Promise.reject(new OutboundError('git.example.com', 'timeout'));
+    const fetches = { documents, largeDocuments: documents, files: documents };
+    const compare = (deadline: AbortSignal) =>
+      createGiteaHost(fetches, API, 'token', deadline).listChangedFiles('acme/network', SHA, OTHER_SHA);
+    expect(await compare(new AbortController().signal)).toBeNull();
+    await expect(compare(AbortSignal.abort())).rejects.toMatchObject({ failure: 'out-of-time' });
   });
 
   it('are not sent with a token that no header can have, and the error does not contain it', async () => {

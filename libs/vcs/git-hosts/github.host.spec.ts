@@ -225,6 +225,14 @@ describe.each([
     await expect(refuse(401, {})).rejects.toMatchObject({ failure: 'unauthorized' });
   });
 
+  it('pauses until an exhausted limit of tags is full again', async () => {
+    const date = 'Sun, 29 Nov 2026 10:00:00 GMT';
+    const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${Date.parse(date) / 1_000 + 90}`, date };
+    const answer = JSON.stringify({ errors: [{ type: 'RATE_LIMITED' }] });
+    const { host } = await open({}, async () => new Response(answer, { headers }));
+    await expect(host.listTags('acme/network')).rejects.toMatchObject({ failure: 'rate-limited', retryAfter: 90 });
+  });
+
   const download = async (location: string) => {
     const sent: (string | null)[][] = [];
     const fetch: OutboundFetch = async (url, { headers = {} } = {}) => {

@@ -14,7 +14,7 @@ import {
   listGithubPullRequests,
   listGithubWebhooks,
 } from './github-pull-requests.http.js';
-import { isBranchName, nullIfUnknown, PAGE_SIZE, requirePath, toRepositoryPath } from './host-answers.js';
+import { isBranchName, nullIfUnknown, PAGE_SIZE, requireRepositoryPath, toRepositoryPath } from './host-answers.js';
 import { HostRequests, type HostFetches } from './host-requests.http.js';
 import { hostRows, hostText, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
 
@@ -84,8 +84,6 @@ const parseLastPage = (headers: Headers): number | null => {
   return number === undefined ? null : Number(number);
 };
 
-const require = (identifier: string): string => requirePath(toRepositoryPath(identifier), identifier);
-
 /** Returns a GitHub or a GitHub Enterprise Server: both have the same API. */
 export const createGithubHost = (
   fetches: HostFetches,
@@ -113,25 +111,29 @@ export const createGithubHost = (
       const head = path === null ? null : await findHead(requests, path, name);
       return head === null ? null : readFolders(requests, `${path}/git/trees/${head}`);
     },
-    findHead: (identifier, name) => findHead(requests, require(identifier), name),
-    listTags: (identifier) => readTags(requests, apiUrl, require(identifier)),
-    getCommit: (identifier, id) => readCommit(requests, `${require(identifier)}/git/commits/${encodeURIComponent(id)}`),
+    findHead: (identifier, name) => findHead(requests, requireRepositoryPath(identifier), name),
+    listTags: (identifier) => readTags(requests, apiUrl, requireRepositoryPath(identifier)),
+    getCommit: (identifier, id) =>
+      readCommit(requests, `${requireRepositoryPath(identifier)}/git/commits/${encodeURIComponent(id)}`),
     listChangedFiles: (identifier, before, after) =>
-      readChangedFiles(requests, `${require(identifier)}/compare/${before}...${after}`),
-    downloadArchive: (identifier, id) => requests.download(`${require(identifier)}/tarball/${encodeURIComponent(id)}`),
+      readChangedFiles(requests, `${requireRepositoryPath(identifier)}/compare/${before}...${after}`),
+    downloadArchive: (identifier, id) =>
+      requests.download(`${requireRepositoryPath(identifier)}/tarball/${encodeURIComponent(id)}`),
     ...openPullRequests(requests),
   };
 };
 
 /** Returns the methods for pull requests and webhooks. */
 const openPullRequests = (requests: HostRequests): PullRequestMethods => ({
-  listWebhooks: (identifier) => listGithubWebhooks(requests, require(identifier)),
-  createWebhook: (identifier, webhook) => createGithubWebhook(requests, require(identifier), webhook),
-  deleteWebhook: (identifier, id) => requests.delete(`${require(identifier)}/hooks/${encodeURIComponent(id)}`),
-  listPullRequests: (identifier) => listGithubPullRequests(requests, require(identifier)),
-  listPullRequestFiles: (identifier, number) => listGithubPullRequestFiles(requests, require(identifier), number),
+  listWebhooks: (identifier) => listGithubWebhooks(requests, requireRepositoryPath(identifier)),
+  createWebhook: (identifier, webhook) => createGithubWebhook(requests, requireRepositoryPath(identifier), webhook),
+  deleteWebhook: (identifier, id) =>
+    requests.delete(`${requireRepositoryPath(identifier)}/hooks/${encodeURIComponent(id)}`),
+  listPullRequests: (identifier) => listGithubPullRequests(requests, requireRepositoryPath(identifier)),
+  listPullRequestFiles: (identifier, number) =>
+    listGithubPullRequestFiles(requests, requireRepositoryPath(identifier), number),
   setStatus: async (identifier, id, { url: target_url, description, ...status }) => {
-    const path = `${require(identifier)}/statuses/${encodeURIComponent(id)}`;
+    const path = `${requireRepositoryPath(identifier)}/statuses/${encodeURIComponent(id)}`;
     const body = { ...status, description: description.slice(0, MAX_STATUS_CHARACTERS), target_url };
     await requests.write('POST', path, body, z.unknown());
   },
@@ -176,9 +178,11 @@ const readFolders = async (requests: HostRequests, path: string): Promise<readon
 type TagsPage = NonNullable<NonNullable<z.infer<typeof tagsAnswer>['data']>['repository']>['refs'];
 
 const readTagsPage = async (requests: HostRequests, url: URL, variables: object): Promise<TagsPage> => {
-  const { data, errors } = await requests.write('POST', url, { query: TAGS_QUERY, variables }, tagsAnswer);
-  if (errors?.some(({ type }) => type === 'RATE_LIMITED'))
-    throw new GitHostError('rate-limited', `${url.host} limits the requests of this token`);
+  const query = { query: TAGS_QUERY, variables };
+  const { body, headers } = await requests.writeWithHeaders('POST', url, query, tagsAnswer);
+  const { data, errors } = body;
+  // This API answers with the status 200.
+  if (errors?.some(({ type }) => type === 'RATE_LIMITED')) throw requests.createLimitError(headers);
   if (errors?.some(({ type }) => type === 'FORBIDDEN'))
     throw new GitHostError('forbidden', `The token does not suffice for this request to ${url.host}`);
   if (!data?.repository) throw new GitHostError('not-found', `${url.host} has no such repository`);

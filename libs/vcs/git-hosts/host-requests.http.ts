@@ -67,7 +67,23 @@ export class HostRequests {
     body: object,
     schema: S,
   ): Promise<z.infer<S>> {
-    return this.parse(await this.send(path, { method, body }), schema);
+    return (await this.writeWithHeaders(method, path, body, schema)).body;
+  }
+
+  async writeWithHeaders<S extends z.ZodType>(
+    method: 'POST' | 'PATCH' | 'PUT',
+    path: string | URL,
+    body: object,
+    schema: S,
+  ): Promise<{ readonly body: z.infer<S>; readonly headers: Headers }> {
+    const response = await this.send(path, { method, body });
+    return { body: await this.parse(response, schema), headers: response.headers };
+  }
+
+  /** Returns the error for an answer that says that the token has no requests left. */
+  createLimitError(headers: Headers): GitHostError {
+    const retryAfter = parseRetryAfter(headers) ?? parseLimitEnd(headers);
+    return new GitHostError('rate-limited', `${this.host} limits the requests of this token`, retryAfter);
   }
 
   /** Does nothing if the host answers that there is no such thing. */
@@ -137,15 +153,15 @@ export class HostRequests {
         signal: this.deadline,
       });
     } catch (error) {
+      if (this.deadline?.aborted)
+        throw new GitHostError('out-of-time', `${this.host} did not answer in time`, null, error);
       throw toHostError(error);
     }
   }
 
   private toStatusError({ status, headers }: Response): GitHostError {
     const retryAfter = parseRetryAfter(headers) ?? parseLimitEnd(headers);
-    if (status === 429 || (status === 403 && retryAfter !== null)) {
-      return new GitHostError('rate-limited', `${this.host} limits the requests of this token`, retryAfter);
-    }
+    if (status === 429 || (status === 403 && retryAfter !== null)) return this.createLimitError(headers);
     if (status === 401) return new GitHostError('unauthorized', `${this.host} refused the token`);
     if (status === 403)
       return new GitHostError('forbidden', `The token does not suffice for this request to ${this.host}`);
