@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { expectStatus, makeOrganization, makeWorkspace, refusalOf } from '../support/seeds.js';
+import { REACHES_GIT_HOSTS } from '../support/git-host.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../support/server.js';
 import { membersOf } from './body-members.js';
 import { RESOURCES, type RequestBody } from './requests.js';
@@ -17,7 +18,7 @@ let server: TestServer;
 let workspace: string;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ env: REACHES_GIT_HOSTS });
   await makeOrganization(server, 'acme');
   workspace = await makeWorkspace(server, 'acme', 'network');
   // A state version is refused before its body is parsed unless the caller holds the lock.

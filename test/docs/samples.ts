@@ -1,3 +1,4 @@
+import { makeOauthClient, openTestGitHost } from '../support/git-host.js';
 import {
   expectStatus,
   flatTags,
@@ -46,7 +47,7 @@ const unique = (): string => `sample-${(names += 1)}`;
 const without = (values: object, ...keys: readonly string[]): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(values).filter(([key]) => !keys.includes(key)));
 
-const workspaceSamples = (pool: string, project: string): Sample[] => [
+const workspaceSamples = (pool: string, project: string, oauthToken: string): Sample[] => [
   {
     attributes: {
       name: unique(),
@@ -68,7 +69,7 @@ const workspaceSamples = (pool: string, project: string): Sample[] => [
       'trigger-patterns': ['a/**'],
       'vcs-repo': {
         identifier: 'acme/net',
-        'oauth-token-id': 'ot-1',
+        'oauth-token-id': oauthToken,
         branch: 'main',
         'ingress-submodules': true,
         'tags-regex': 'v.*',
@@ -108,7 +109,7 @@ const workspaceSamples = (pool: string, project: string): Sample[] => [
   },
 ];
 
-const workspaceRequests = (api: ApiTestClient, pool: string, project: string): SampledRequest[] => {
+const workspaceRequests = (api: ApiTestClient, pool: string, project: string, oauthToken: string): SampledRequest[] => {
   const onlyAtFirst: Sample = {
     attributes: { name: unique(), 'source-name': 'shop', 'source-url': 'https://shop.test' },
     relationships: { tags: flatTags('flat') },
@@ -118,7 +119,7 @@ const workspaceRequests = (api: ApiTestClient, pool: string, project: string): S
     {
       label: 'workspaces, create',
       send: (sample) => api.post(`${ACME}/workspaces`, { data: { type: 'workspaces', ...sample } }),
-      samples: [onlyAtFirst, ...workspaceSamples(pool, project)],
+      samples: [onlyAtFirst, ...workspaceSamples(pool, project, oauthToken)],
       hidden: ['agent-pool-id'],
     },
     {
@@ -127,7 +128,7 @@ const workspaceRequests = (api: ApiTestClient, pool: string, project: string): S
         api.patch(`/api/v2/workspaces/${await makeWorkspace(api, 'acme', unique())}`, {
           data: { type: 'workspaces', ...sample },
         }),
-      samples: workspaceSamples(pool, project),
+      samples: workspaceSamples(pool, project, oauthToken),
       hidden: ['agent-pool-id'],
     },
   ];
@@ -663,6 +664,7 @@ const toolVersionRequests = (api: ApiTestClient, type: 'terraform-versions' | 'o
 
 /** Returns requests with every member that their schemas support or keep, for a server with the organization `acme`. */
 export const sampledRequests = async (api: ApiTestClient): Promise<SampledRequest[]> => {
+  const { token: oauthToken } = await makeOauthClient(api, 'acme', await openTestGitHost());
   const pool = await makeAgentPool(api, 'acme', 'pool');
   const project = await makeProject(api, 'acme', 'Samples');
   const ofAcme = () => makeWorkspace(api, 'acme', unique());
@@ -683,6 +685,6 @@ export const sampledRequests = async (api: ApiTestClient): Promise<SampledReques
     ...(await tokenRequests(api, pool)),
     ...variableRequests(api, await ofAcme()),
     ...variableSetRequests(api, await ofAcme(), project),
-    ...workspaceRequests(api, pool, project),
+    ...workspaceRequests(api, pool, project, oauthToken),
   ];
 };

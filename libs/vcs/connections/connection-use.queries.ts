@@ -10,8 +10,8 @@ export const selectConnectionUse = (token: Sql, organization: Sql, project: Sql)
     where c.token = ${token} and c.organization = ${organization})`;
 
 /**
- * Throws 422 unless the caller may let a workspace use the token. `isPermitted` is from `selectConnectionUse`. Null is accepted: the
- * server reads no repository with a token that is not a token of the organization.
+ * Throws 422 unless the caller may let a workspace use the token. `isPermitted` is from `selectConnectionUse`. Unknown tokens are
+ * refused like those of other projects.
  */
 export const requireConnectionUse = (
   actor: Actor,
@@ -19,9 +19,9 @@ export const requireConnectionUse = (
   token: string,
   isPermitted: boolean | null,
 ): void => {
-  if (isPermitted === null || (isPermitted && can(actor, 'read-vcs-connections', { organization }))) return;
+  if (isPermitted && can(actor, 'read-vcs-connections', { organization })) return;
   throw unprocessable(
-    `OAuth token ${token} cannot be used for this workspace: its connection must be for the project of the workspace, and you need permission to read connections`,
+    `OAuth token ${token} cannot be used for this workspace: it must be the token of a connection for the project of the workspace, and you need permission to read connections`,
     'vcs-repo/oauth-token-id',
   );
 };

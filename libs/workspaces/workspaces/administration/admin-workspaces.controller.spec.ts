@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { getDetail } from '../../../../test/support/responses.js';
+import { makeOauthClient, openTestGitHost, REACHES_GIT_HOSTS } from '../../../../test/support/git-host.js';
 import {
   expectStatus,
   makeConfigurationVersion,
@@ -29,11 +30,12 @@ const lock = async (id: string): Promise<void> =>
   void expectStatus(await server.post(`/api/v2/workspaces/${id}/actions/lock`), 200);
 
 beforeAll(async () => {
-  server = await startTestServer({ followers: true });
+  server = await startTestServer({ followers: true, env: REACHES_GIT_HOSTS });
   const acme = await makeOrganization(server, 'acme');
   await makeOrganization(server, 'globex');
   owner = server.as((await makeMember(server, 'acme', 'olga', [acme.ownersTeam])).token);
-  const repository = { 'vcs-repo': { identifier: 'acme/network', 'oauth-token-id': 'ot-1' } };
+  const { token } = await makeOauthClient(server, 'acme', await openTestGitHost());
+  const repository = { 'vcs-repo': { identifier: 'acme/network', 'oauth-token-id': token } };
   ids['Network'] = await makeWorkspace(server, 'acme', 'Network', repository);
   ids['billing'] = await makeWorkspace(server, 'acme', 'billing');
   ids['app'] = await makeWorkspace(server, 'globex', 'app');

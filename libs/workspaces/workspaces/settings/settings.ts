@@ -42,7 +42,8 @@ export const getRequestedToken = (before: VcsRepo | null, input: VcsRepoInput | 
   if (!input) return null;
   const { oauthTokenId, identifier } = mergeVcsRepo(before, input);
   const isSame = oauthTokenId === before?.oauthTokenId && identifier === before.identifier;
-  return isSame ? null : oauthTokenId || null;
+  // Without a repository, the settings are refused.
+  return isSame || !identifier ? null : oauthTokenId || null;
 };
 
 /** Returns the changes that a request makes to the present settings; settings that it omits stay. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
 import { expectStatus, makeOrganization, makeProject, refusalOf, resource } from '../../../../test/support/seeds.js';
+import { makeOauthClient, openTestGitHost, REACHES_GIT_HOSTS } from '../../../../test/support/git-host.js';
 import { startTestServer, type ApiResponse, type TestServer } from '../../../../test/support/server.js';
 import { expectViewsMatchLog } from '../../../../test/support/views-match-log.js';
 import { workspacesDefinition } from '../index.js';
@@ -9,7 +10,7 @@ import { ToolReleases } from '../tool-versions/tool-releases.catalogue.js';
 let server: TestServer;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ env: REACHES_GIT_HOSTS });
   await makeOrganization(server, 'acme');
 });
 
@@ -44,7 +45,7 @@ const version = async (id: string): Promise<number> =>
 const flag = 'must be true or false';
 const AUTO_DESTROY =
   "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')";
-const REPO = { identifier: 'acme/net', 'oauth-token-id': 'ot-1' };
+const REPO = { identifier: 'acme/net', 'github-app-installation-id': 'ghain-1' };
 const RENDERED_REPO = { ...REPO, branch: '', 'ingress-submodules': false, 'tags-regex': null };
 const NONE_OVERWRITTEN = { 'execution-mode': false, 'agent-pool': false };
 const NOTHING = {};
@@ -296,15 +297,19 @@ describe('the repository of a workspace', () => {
     [{ 'oauth-token-id': 'ot-1' }, BLANK],
     [{ identifier: 'acme/net' }, NO_TOKEN],
     [
-      { ...REPO, 'vcs-app-installation-id': 'ghain-1' },
-      [at('vcs-repo'), expect.stringContaining('must not both be given')],
-    ],
-    [
       { ...REPO, 'tags-regex': '(?=v)' },
       [at('vcs-repo/tags-regex'), expect.stringContaining('must be a regular expression of RE2')],
     ],
     [{ ...REPO, 'ingress-submodules': 'no' }, [at('vcs-repo/ingress-submodules'), `Ingress submodules ${flag}`]],
   ])('is refused as %j if there is none yet', async (repo, problem) => {
+    expect(refusalOf(await create({ 'vcs-repo': repo }))).toEqual(problem);
+    expect(refusalOf(await update(await createWithAttributes(), { 'vcs-repo': repo }))).toEqual(problem);
+  });
+
+  it('cannot have a token and an app installation', async () => {
+    const { token } = await makeOauthClient(server, 'acme', await openTestGitHost());
+    const repo = { ...REPO, 'oauth-token-id': token };
+    const problem = [at('vcs-repo'), expect.stringContaining('must not both be given')];
     expect(refusalOf(await create({ 'vcs-repo': repo }))).toEqual(problem);
     expect(refusalOf(await update(await createWithAttributes(), { 'vcs-repo': repo }))).toEqual(problem);
   });
@@ -332,7 +337,8 @@ describe('the repository of a workspace', () => {
   });
 
   it('replaces the token by an app installation', async () => {
-    const id = await createWithAttributes({ 'vcs-repo': REPO });
+    const { token } = await makeOauthClient(server, 'acme', await openTestGitHost());
+    const id = await createWithAttributes({ 'vcs-repo': { identifier: 'acme/net', 'oauth-token-id': token } });
     const installed = { 'vcs-repo': { 'vcs-app-installation-id': 'ghain-1' } };
     expect(expectStatus(await update(id, installed), 200).body.data.attributes['vcs-repo']).toMatchObject({
       identifier: 'acme/net',

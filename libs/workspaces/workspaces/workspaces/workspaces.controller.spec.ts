@@ -10,6 +10,7 @@ import {
   makeTeam,
   makeWorkspace,
 } from '../../../../test/support/seeds.js';
+import { makeOauthClient, openTestGitHost, REACHES_GIT_HOSTS } from '../../../../test/support/git-host.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
 import { expectViewsMatchLog } from '../../../../test/support/views-match-log.js';
 import { workspacesDefinition } from '../index.js';
@@ -17,7 +18,7 @@ import { workspacesDefinition } from '../index.js';
 let server: TestServer;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ env: REACHES_GIT_HOSTS });
   await server.post('/api/v2/organizations', {
     data: { type: 'organizations', attributes: { name: 'acme', email: 'ops@acme.test' } },
   });
@@ -177,7 +178,8 @@ describe('an update of a workspace', () => {
   });
 
   it('changes the named attributes of the repository, and removes the repository by null', async () => {
-    const repo = { identifier: 'acme/net', 'oauth-token-id': 'ot-1', 'ingress-submodules': true };
+    const { token } = await makeOauthClient(server, 'acme', await openTestGitHost());
+    const repo = { identifier: 'acme/net', 'oauth-token-id': token, 'ingress-submodules': true };
     const id = await createWorkspace('versioned', { 'vcs-repo': repo });
     const changed = await patch(id, { 'vcs-repo': { branch: 'main' } });
     expect(changed.body.data.attributes['vcs-repo']).toMatchObject({ ...repo, branch: 'main' });

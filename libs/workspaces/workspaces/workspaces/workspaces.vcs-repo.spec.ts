@@ -101,10 +101,21 @@ describe('the connection of a workspace', () => {
     expectStatus(await update(id, toRepo(limitedToken), server, inProject(project)), 200);
   });
 
-  it('is accepted and not used if the organization has none, which hides those of other organizations', async () => {
+  it('is refused if the organization has none, and those of other organizations look the same', async () => {
     const id = await makeWorkspace(server, 'acme', 'unknown');
     await grantWorkspaceAccess(server, admins, id, 'admin');
-    expectStatus(await update(id, toRepo('ot-unknown'), admin), 200);
-    expectStatus(await update(id, toRepo(foreignToken), admin), 200);
+    for (const api of [admin, server])
+      for (const unknown of ['ot-unknown', foreignToken]) expectRefusal(await update(id, toRepo(unknown), api));
+    const create = resource('workspaces', { name: 'with-unknown', ...toRepo('ot-unknown') });
+    expectRefusal(await server.post('/api/v2/organizations/acme/workspaces', create));
+  });
+
+  it('can be sent unchanged after its connection was deleted', async () => {
+    const { client, token: deleted } = await makeOauthClient(server, 'acme', await openTestGitHost());
+    const id = await makeWorkspace(server, 'acme', 'disconnected', toRepo(deleted));
+    expectStatus(await server.delete(`/api/v2/oauth-clients/${client}`), 204);
+    expectStatus(await update(id, { 'vcs-repo': { branch: 'next' } }), 200);
+    const { 'vcs-repo': repo } = expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.attributes;
+    expectStatus(await update(id, { 'vcs-repo': repo }), 200);
   });
 });
