@@ -4,7 +4,7 @@ import { openBrowser, type TestBrowser, type TestPage } from '../support/browser
 import { chooseRowAction, inspectScreen, openConsole } from '../support/console.js';
 import { REACHES_GIT_HOSTS } from '../support/git-host.js';
 import { INSTALL_GITEA_TIMEOUT_MS, startGitea, type Gitea } from '../support/gitea.js';
-import { runJobOnce } from '../support/scheduled-jobs.js';
+import { runJobs } from '../support/scheduled-jobs.js';
 import {
   expectStatus,
   makeMember,
@@ -59,11 +59,10 @@ const open = async (user: string): Promise<TestPage> => {
 const listConnections = async () =>
   expectStatus(await server.get('/api/v2/organizations/acme/oauth-clients'), 200).body.data;
 
-const poll = (): Promise<number> => {
+const poll = async (): Promise<void> => {
   const { runtime, store } = server;
-  const [job] = createCommitsJobs({ ...runtime, ...runtime.settings, store });
-  if (!job) throw new Error('no job');
-  return runJobOnce(job);
+  const jobs = createCommitsJobs({ ...runtime, ...runtime.settings, store });
+  await runJobs(jobs, 'repository_commits', 'commit_fetches');
 };
 
 describe('the connections of an organization', () => {

@@ -9,19 +9,23 @@ import {
   type UnreportedRun,
 } from './commit-statuses.queries.js';
 import {
+  ConnectionTurns,
   forEachConnection,
   isOfConnection,
+  isOutOfTime,
   openHost,
   toGroups,
   toHost,
   toRepositoryKey,
   type CommitsJobDependencies,
   type Group,
-} from './repository-commits.job.js';
+} from './connection-turns.service.js';
 import { storeVcsEvents } from './vcs-events.queries.js';
 
 const EVERY_MS = 5_000;
 const REPORTED_AT_ONCE = 500;
+/** The time of a connection in a round. The next round continues. */
+const TIME_OF_CONNECTION_MS = 30_000;
 /** Statuses of older commits interest nobody any more. */
 const REPORTED_DAYS = 7;
 
@@ -58,7 +62,8 @@ export const createCommitStatusesJob = (
       const groups = toGroups(runs, (row) =>
         [row.token, row.identifier, row.sha, row.organization, row.isAggregated ? '' : row.workspaceName].join(' '),
       );
-      await forEachConnection(dependencies, round, groups, async (group) => {
+      const turns = new ConnectionTurns(dependencies.startDeadline, TIME_OF_CONNECTION_MS);
+      await forEachConnection(turns, round, groups, async (group, { deadline }) => {
         const [first] = group;
         const commit = {
           subject: 'reporting the status of a commit',
@@ -66,8 +71,9 @@ export const createCommitStatusesJob = (
         };
         if (pauses.covers(first.token)) return;
         try {
-          await pauses.attempt(commit, () => reportCommit(dependencies, group, since));
+          await pauses.attempt(commit, () => reportCommit(dependencies, group, since, deadline));
         } catch (error) {
+          if (isOutOfTime(error)) return;
           pauses.recordFailure(isOfConnection(error) ? toHost(first.token) : commit, error);
         }
         round.done(group.length);
@@ -82,6 +88,7 @@ const reportCommit = async (
   dependencies: CommitsJobDependencies & { readonly publicUrl: string },
   group: Group<UnreportedRun>,
   since: string,
+  deadline: AbortSignal,
 ): Promise<void> => {
   const { database, clock, publicUrl } = dependencies;
   const [first] = group;
@@ -92,7 +99,7 @@ const reportCommit = async (
     since,
   );
   const runs: Group<UnreportedRun> = [newest, ...others];
-  const reported = await setStatus(dependencies, first, toReportedStatus(publicUrl, runs), newest.report);
+  const reported = await setStatus(dependencies, first, toReportedStatus(publicUrl, runs), newest.report, deadline);
   // Older runs have no part in the status, and are not read again.
   const rows = new Map([...group, ...runs].map((run) => [run.id, run]));
   await database.rows(storeReportedRuns([...rows.values()], reported, clock.now().toISOString()));
@@ -104,11 +111,12 @@ const setStatus = async (
   run: UnreportedRun,
   status: ReportedStatus,
   lastReport: string | null,
+  deadline: AbortSignal,
 ): Promise<string | null> => {
   const report = [status.context, status.state, status.description, status.url].join('\n');
   if (report === lastReport) return report;
   try {
-    const host = await openHost(dependencies, run);
+    const host = await openHost(dependencies, run, deadline);
     await host?.setStatus(run.identifier, run.sha, status);
     return report;
   } catch (error) {

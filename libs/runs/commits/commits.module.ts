@@ -7,6 +7,7 @@ import type { EventStore, ModuleDefinition } from '#storage/event-store';
 import { Vault } from '#storage/vault';
 import { createCommitVersions } from '#runs/runs';
 import { GitHosts } from '#vcs/git-hosts';
+import { createCommitFetchesJob } from './commit-fetches.job.js';
 import { createCommitStatusesJob } from './commit-statuses.job.js';
 import { Pauses } from './pauses.service.js';
 import { createRepositoryCommitsJob } from './repository-commits.job.js';
@@ -73,10 +74,12 @@ export const createCommitsJobs = (options: CommitsOptions): readonly ScheduledJo
     clock,
     logger,
     pauses: new Pauses(clock, logger, FIRST_PAUSE_MS),
+    startDeadline: (ms: number) => AbortSignal.timeout(ms),
   };
   return [
     createRepositoryCommitsJob(dependencies),
     createWebhookDeliveriesJob(dependencies),
+    createCommitFetchesJob(dependencies),
     createCommitStatusesJob({ ...dependencies, publicUrl: options.publicUrl }),
   ];
 };

@@ -1,9 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Database } from '#platform/postgres';
 import type { UnfetchedCommit } from '#runs/runs';
 import { GitHostError, type GitHost, type GitHostFailure } from '#vcs/git-hosts';
+import { createCommitFetchesJob } from './commit-fetches.job.js';
 import { Pauses } from './pauses.service.js';
-import { createRepositoryCommitsJob } from './repository-commits.job.js';
 import { FixedClock } from '../../../test/support/clocks.js';
 import { runJobOnce } from '../../../test/support/scheduled-jobs.js';
 import { quiet } from '../../../test/support/silent-logger.js';
@@ -21,25 +20,25 @@ const toCommit = (token: string, sha: string): UnfetchedCommit => ({
 /** Fetches the commits once. Returns the commits that were requested, and what was paused in the next round. */
 const fetchOnce = async (
   commits: readonly UnfetchedCommit[],
-  download: (token: string, sha: string, clock: FixedClock) => Promise<Buffer>,
+  download: (token: string, sha: string, endTurn: () => void) => Promise<Buffer>,
 ): Promise<{ readonly requested: readonly string[]; readonly paused: readonly string[] }> => {
   const clock = new FixedClock();
   const requested: string[] = [];
   let paused: readonly string[] | null = null;
-  const job = createRepositoryCommitsJob({
-    database: { rows: async () => [] } as unknown as Database,
+  const turns: AbortController[] = [];
+  const job = createCommitFetchesJob({
     vault: { open: async (token) => token },
     hosts: {
       open: ({ token }) =>
         ({
           downloadArchive: (_: string, sha: string) => {
             requested.push(`${token} ${sha}`);
-            return download(token, sha, clock);
+            return download(token, sha, () => turns[0]?.abort());
           },
         }) as unknown as GitHost,
     },
     versions: {
-      hasCommit: async () => false,
+      findCommit: async () => null,
       create: async () => undefined,
       endPullRequest: async () => undefined,
       receive: async () => undefined,
@@ -50,10 +49,13 @@ const fetchOnce = async (
         return isFirst ? commits : [];
       },
     },
-    webhooks: { ensure: async () => undefined, removeUnused: async () => undefined },
     clock,
-    logger: quiet,
     pauses: new Pauses(clock, quiet, 60_000),
+    startDeadline: () => {
+      const turn = new AbortController();
+      turns.push(turn);
+      return turn.signal;
+    },
   });
   await runJobOnce(job);
   await runJobOnce(job);
@@ -75,8 +77,8 @@ describe('the fetches of commits', () => {
 
   it('leave a slow connection after its time, and reach the others', async () => {
     const commits = ['a', 'b', 'c'].map((sha) => toCommit('slow', sha));
-    const { requested } = await fetchOnce([...commits, toCommit('quick', 'd')], async (token, _, clock) => {
-      if (token === 'slow') clock.pass({ seconds: 20 });
+    const { requested } = await fetchOnce([...commits, toCommit('quick', 'd')], async (token, sha, endTurn) => {
+      if (token === 'slow' && sha === 'b') endTurn();
       throw new GitHostError('not-found', 'There is no such commit');
     });
     expect(requested.toSorted()).toEqual(['quick d', 'slow a', 'slow b']);

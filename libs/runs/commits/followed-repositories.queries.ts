@@ -4,6 +4,16 @@ import { isConnectionUsable } from '#runs/runs';
 import { EXECUTION_MODE } from '#workspaces/workspaces';
 import type { CommitTriggers } from './commit-decision.js';
 
+/** What was decided last about a pull request. */
+export type DecidedPullRequest = {
+  readonly sha: string;
+  /** The branch that it was to be merged into; null in rows of earlier versions. */
+  readonly baseBranch: string | null;
+  /** Counts the decisions about this commit: a pull request that is reopened, or gets another base branch, starts another plan. */
+  readonly attempt: number;
+  readonly isOpen: boolean;
+};
+
 /** A workspace with a repository, and what the server has read of the repository for it. */
 export type BoundWorkspace = {
   readonly workspace: string;
@@ -28,8 +38,13 @@ export type BoundWorkspace = {
   readonly head: string | null;
   /** SHAs of all listed tags by their names. */
   readonly tags: Readonly<Record<string, string>>;
-  /** SHAs of the open pull requests by their numbers; null before the first read. */
-  readonly pullRequests: Readonly<Record<string, string>> | null;
+  /**
+   * The open pull requests and some closed ones by their numbers, as rows of earlier versions the SHAs of the open ones; null before
+   * the first read.
+   */
+  readonly pullRequests: Readonly<Record<string, DecidedPullRequest | string>> | null;
+  /** When the reading began whose decisions are stored; null before the first read. */
+  readonly readAt: Timestamp | null;
   /** Whether a newer commit of a pull request cancels the plans of older ones. */
   readonly cancelsSuperseded: boolean;
 };
@@ -37,17 +52,25 @@ export type BoundWorkspace = {
 /** The position of a workspace in the order of connections and repositories. */
 export type BoundPosition = { readonly token: string; readonly identifier: string; readonly workspace: string };
 
+const toPosition = ({ token, identifier, workspace }: BoundPosition): BoundPosition => ({
+  token,
+  identifier,
+  workspace,
+});
+
 const SPECULATIVE_ENABLED = sql.raw(`coalesce((w.settings ->> 'speculativeEnabled')::boolean, true)`);
 
 export const BOUND_PAGE_SIZE = 1_000;
 
 /**
  * Returns the workspaces whose connection may be used for them, those of a repository one after another. The connection must
- * belong to the organization of the workspace: settings of older workspaces can name any id.
+ * belong to the organization of the workspace: settings of older workspaces can name any id. `starts`: where connections begin, after
+ * these workspaces; the others begin with their first one.
  */
 export const listBoundWorkspaces = async (
   database: Database,
   after: BoundPosition,
+  starts: readonly BoundPosition[],
 ): Promise<readonly (BoundWorkspace & BoundPosition)[]> =>
   database.rows<BoundWorkspace & BoundPosition>(sql`
     select w.id as workspace, w.name as "workspaceName", w.organization, oc.id as client, oc.token, w.vcs_repository as identifier,
@@ -59,7 +82,7 @@ export const listBoundWorkspaces = async (
              'triggerPrefixes', w.settings -> 'triggerPrefixes', 'triggerPatterns', w.settings -> 'triggerPatterns',
              'workingDirectory', w.settings -> 'workingDirectory', 'queueAllRuns', w.settings -> 'queueAllRuns',
              'speculativeEnabled', ${SPECULATIVE_ENABLED}) as repository,
-           f.source, f.head, coalesce(f.tags, '{}') as tags, f.pull_requests as "pullRequests",
+           f.source, f.head, coalesce(f.tags, '{}') as tags, f.pull_requests as "pullRequests", f.read_at as "readAt",
            coalesce((o.settings ->> 'speculativePlanManagementEnabled')::boolean, true) as "cancelsSuperseded"
       from workspaces w
       join oauth_clients oc on ${isConnectionUsable(sql`w.vcs_token`)}
@@ -67,6 +90,9 @@ export const listBoundWorkspaces = async (
       left join commits.followed f on f.workspace = w.id
      where w.vcs_token is not null
        and ${EXECUTION_MODE} <> 'local'
+       and not exists (
+             select 1 from jsonb_to_recordset(${sql.json(starts.map(toPosition))}::jsonb) s (token text, identifier text, workspace text)
+              where s.token = oc.token and (w.vcs_repository, w.id) <= (s.identifier, s.workspace))
        and (oc.token, w.vcs_repository, w.id) > (${after.token}, ${after.identifier}, ${after.workspace})
      order by oc.token, w.vcs_repository, w.id limit ${BOUND_PAGE_SIZE}`);
 

@@ -67,6 +67,7 @@ it('decides a push for 1,000 workspaces of a repository with one comparison', as
     clock: runtime.clock,
     logger: runtime.logger,
     pauses: new Pauses(runtime.clock, runtime.logger, 60_000),
+    startDeadline: (ms) => AbortSignal.timeout(ms),
   });
   // Rounds end after their time, and the next one continues.
   const countFollowed = async (): Promise<number> => {
@@ -85,7 +86,6 @@ it('decides a push for 1,000 workspaces of a repository with one comparison', as
     listChangedFiles: 1,
     listPullRequests: 1,
     getCommit: 1,
-    downloadArchive: 1,
   });
   const versions = await database.rows<{ readonly workspace: string }>(sql`
     select w.name as workspace from configuration_versions c join workspaces w on w.id = c.workspace

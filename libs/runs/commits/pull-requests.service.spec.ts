@@ -44,7 +44,9 @@ const findEnded = async (
   } as unknown as BoundWorkspace;
   const reader = new RepositoryReader(host as GitHost, 'acme/network', NOW);
   const { pullRequests } = await decidePullRequests(dependencies, bound, reader, false);
-  return { ended, openCount: Object.keys(pullRequests ?? {}).length, readings };
+  const isOpen = (value: unknown): boolean =>
+    typeof value === 'object' && value !== null && 'isOpen' in value && value.isOpen === true;
+  return { ended, openCount: Object.values(pullRequests ?? {}).filter(isOpen).length, readings };
 };
 
 describe('pull requests that a list lacks', () => {

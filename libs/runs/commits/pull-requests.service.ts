@@ -1,45 +1,61 @@
-import type { Clock } from '#platform/kernel';
+import type { Clock, Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import type { CommitVersions } from '#runs/runs';
 import { MAX_PULL_REQUESTS, type HostPullRequest } from '#vcs/git-hosts';
 import { decidePullRequest } from './commit-decision.js';
-import type { BoundWorkspace } from './followed-repositories.queries.js';
+import type { BoundWorkspace, DecidedPullRequest } from './followed-repositories.queries.js';
 import type { RepositoryReader } from './repository-reader.service.js';
 import { toCommitEvent, type NewVcsEvent } from './vcs-events.queries.js';
 
 /** Pull requests of a repository with more than a list contains that the server remembers. */
 const MAX_REMEMBERED = 1_000;
+/** Closed pull requests that the server remembers. A commit of an older one is a duplicate if it is reopened. */
+const MAX_CLOSED = 50;
 
 export type DecisionDependencies = {
   readonly database: Database;
-  readonly versions: Pick<CommitVersions, 'hasCommit' | 'create' | 'endPullRequest'>;
+  readonly versions: Pick<CommitVersions, 'findCommit' | 'create' | 'endPullRequest'>;
   readonly clock: Clock;
 };
 
-type DecidedPullRequests = {
-  /** SHAs of the open pull requests by their numbers; null if they were not read. */
-  readonly pullRequests: Readonly<Record<string, string>> | null;
+type PullRequests = Readonly<Record<string, DecidedPullRequest>>;
+
+type PullRequestDecisions = {
+  /** As `BoundWorkspace` has them. */
+  readonly pullRequests: BoundWorkspace['pullRequests'];
   readonly events: readonly NewVcsEvent[];
+  /** What has ended the decisions before the last pull request; null if all are decided. */
+  readonly failure: { readonly error: unknown } | null;
 };
 
 /** A commit that becomes a configuration version. */
 type DecidedCommit = Pick<
   Parameters<CommitVersions['create']>[1]['ingress'],
   'branch' | 'tag' | 'onDefaultBranch' | 'senderUsername' | 'pullRequest'
-> & { readonly sha: string; readonly startsRun: boolean };
+> & { readonly sha: string; readonly startsRun: boolean; readonly attempt: number };
+
+/**
+ * Whether a configuration version was created after the decisions that are stored: by another job at the same time, or by a process
+ * that has ended before it stored its decision.
+ */
+export const isNewerThan = (
+  { createdAt }: { readonly createdAt: Timestamp | null },
+  { readAt }: Pick<BoundWorkspace, 'readAt'>,
+): boolean => createdAt !== null && (readAt === null || Date.parse(createdAt) > Date.parse(readAt));
 
 /** Creates the configuration version of a commit. */
 export const createCommitVersion = async (
   { versions }: DecisionDependencies,
   { workspace, serviceProvider, apiUrl, token }: BoundWorkspace,
   reader: RepositoryReader,
-  { sha, startsRun, ...more }: DecidedCommit,
+  { sha, startsRun, attempt, ...more }: DecidedCommit,
 ): Promise<void> => {
   const commit = await reader.getCommit(sha);
   await versions.create(workspace, {
     serviceProvider,
     apiUrl,
     startsRun,
+    attempt,
     ingress: {
       ...more,
       identifier: reader.identifier,
@@ -58,9 +74,11 @@ const decideOne = async (
   bound: BoundWorkspace,
   reader: RepositoryReader,
   { number, title, url, sha, branch, baseBranch, isFork, author }: HostPullRequest,
+  attempt: number,
 ): Promise<NewVcsEvent> => {
   const { workspace, repository, hasRuns } = bound;
-  const usesCommit = await dependencies.versions.hasCommit(workspace, { sha, pullRequest: number });
+  const used = await dependencies.versions.findCommit(workspace, { sha, pullRequest: number, attempt });
+  const usesCommit = used !== null && !isNewerThan(used, bound);
   const needsFiles = repository.fileTriggersEnabled && !isFork;
   const files = needsFiles ? await reader.listPullRequestFiles(number, sha) : null;
   const defaultBranch = (await reader.getDefaultBranch()) ?? '';
@@ -71,6 +89,7 @@ const decideOne = async (
   if (!decision.runs) return event;
   await createCommitVersion(dependencies, bound, reader, {
     startsRun: true,
+    attempt,
     sha,
     branch,
     tag: null,
@@ -81,36 +100,85 @@ const decideOne = async (
   return event;
 };
 
-/** Ends the plans of pull requests that were closed. */
-const endClosed = async (
-  { versions, clock }: DecisionDependencies,
-  { workspace }: BoundWorkspace,
-  before: Readonly<Record<string, string>>,
-  open: Readonly<Record<string, string>>,
-): Promise<void> => {
-  for (const number of Object.keys(before)) {
-    if (!Object.hasOwn(open, number)) await versions.endPullRequest(workspace, Number(number), null, clock.now());
-  }
-};
-
 /** Keys that are numbers have the order of the numbers. */
-const keepNewest = (pullRequests: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(pullRequests).slice(-MAX_REMEMBERED));
+const keepNewest = (pullRequests: PullRequests, most: number): PullRequests =>
+  Object.fromEntries(Object.entries(pullRequests).slice(-most));
+
+const filterOpen = (pullRequests: PullRequests): PullRequests =>
+  Object.fromEntries(Object.entries(pullRequests).filter(([, { isOpen }]) => isOpen));
+
+const parseStored = (stored: NonNullable<BoundWorkspace['pullRequests']>): PullRequests =>
+  Object.fromEntries(
+    Object.entries(stored).map(([number, value]) => [
+      number,
+      typeof value === 'string' ? { sha: value, baseBranch: null, attempt: 1, isOpen: true } : value,
+    ]),
+  );
+
+/** Whether a pull request needs no decision. A base branch that an earlier version did not store is that of now. */
+const isDecided = ({ sha, baseBranch }: HostPullRequest, previous: DecidedPullRequest | undefined): boolean =>
+  previous?.sha === sha && previous.isOpen && (previous.baseBranch ?? baseBranch) === baseBranch;
+
+const toDecided = (pullRequest: HostPullRequest, previous: DecidedPullRequest | undefined): DecidedPullRequest => {
+  const { sha, baseBranch } = pullRequest;
+  const before = previous?.sha === sha ? previous.attempt : 0;
+  const attempt = isDecided(pullRequest, previous) ? before : before + 1;
+  return { sha, baseBranch, attempt, isOpen: true };
+};
 
 /**
  * Returns the open pull requests. A list of several pages can lack one: somebody changes it while the pages are read, and it
  * moves to a page that was read before. So only those are closed that a second reading does not list either.
  */
-const listOpen = async (
-  reader: RepositoryReader,
-  before: Readonly<Record<string, string>> | null,
-): Promise<readonly HostPullRequest[] | null> => {
+const listOpen = async (reader: RepositoryReader, open: PullRequests): Promise<readonly HostPullRequest[] | null> => {
   const listed = await reader.listPullRequests();
   if (listed === null || listed.length >= MAX_PULL_REQUESTS) return listed;
   const numbers = new Set(listed.map(({ number }) => number));
-  if (Object.keys(before ?? {}).every((number) => numbers.has(Number(number)))) return listed;
+  if (Object.keys(open).every((number) => numbers.has(Number(number)))) return listed;
   const again = await reader.listPullRequestsAgain();
   return [...listed, ...(again ?? []).filter(({ number }) => !numbers.has(number))];
+};
+
+/** Ends the plans of pull requests that were closed. Returns all that the server remembers. */
+const endClosed = async (
+  { versions, clock }: DecisionDependencies,
+  { workspace }: BoundWorkspace,
+  before: PullRequests,
+  open: PullRequests,
+): Promise<PullRequests> => {
+  const notOpen = Object.entries(before).filter(([number]) => !Object.hasOwn(open, number));
+  for (const [number, { isOpen }] of notOpen)
+    if (isOpen) await versions.endPullRequest(workspace, Number(number), null, clock.now());
+  const closed = Object.fromEntries(notOpen.map(([number, decided]) => [number, { ...decided, isOpen: false }]));
+  return { ...keepNewest(closed, MAX_CLOSED), ...open };
+};
+
+/** Decides pull requests that are new or have changed, one after another. Returns what remains to be decided after a failure. */
+const decideChanged = async (
+  dependencies: DecisionDependencies,
+  bound: BoundWorkspace,
+  reader: RepositoryReader,
+  changed: readonly HostPullRequest[],
+  before: PullRequests,
+) => {
+  const { versions, clock } = dependencies;
+  const events: NewVcsEvent[] = [];
+  try {
+    for (const pullRequest of changed) {
+      const { number, sha } = pullRequest;
+      const previous = before[String(number)];
+      const { attempt } = toDecided(pullRequest, previous);
+      const event = await decideOne(dependencies, bound, reader, pullRequest, attempt);
+      if (bound.cancelsSuperseded && previous) {
+        const newest = { sha, pullRequest: number, attempt };
+        await versions.endPullRequest(bound.workspace, number, newest, clock.now());
+      }
+      events.push(event);
+    }
+    return { events, left: [], failure: null };
+  } catch (error) {
+    return { events, left: changed.slice(events.length), failure: { error } };
+  }
 };
 
 /**
@@ -122,23 +190,27 @@ export const decidePullRequests = async (
   bound: BoundWorkspace,
   reader: RepositoryReader,
   isFirst: boolean,
-): Promise<DecidedPullRequests> => {
-  const before = isFirst ? null : bound.pullRequests;
-  const hasSome = Object.keys(before ?? {}).length > 0;
-  const listed = bound.repository.speculativeEnabled || hasSome ? await listOpen(reader, before) : null;
-  if (listed === null) return { pullRequests: before, events: [] };
-  const current = Object.fromEntries(listed.map(({ number, sha }) => [String(number), sha]));
+): Promise<PullRequestDecisions> => {
+  const before = isFirst || bound.pullRequests === null ? null : parseStored(bound.pullRequests);
+  const openBefore = filterOpen(before ?? {});
+  const isRead = bound.repository.speculativeEnabled || Object.keys(openBefore).length > 0;
+  const listed = isRead ? await listOpen(reader, openBefore) : null;
+  if (listed === null) return { pullRequests: isFirst ? null : bound.pullRequests, events: [], failure: null };
+  const current = Object.fromEntries(
+    listed.map((pullRequest) => [
+      String(pullRequest.number),
+      toDecided(pullRequest, before?.[String(pullRequest.number)]),
+    ]),
+  );
   // A list that is full does not say which of the others were closed.
-  const pullRequests = listed.length < MAX_PULL_REQUESTS ? current : keepNewest({ ...before, ...current });
-  if (before === null) return { pullRequests, events: [] };
-  await endClosed(dependencies, bound, before, pullRequests);
-  const events: NewVcsEvent[] = [];
-  for (const pullRequest of listed.filter(({ number, sha }) => before[String(number)] !== sha)) {
-    events.push(await decideOne(dependencies, bound, reader, pullRequest));
-    if (bound.cancelsSuperseded && Object.hasOwn(before, String(pullRequest.number))) {
-      const { versions, clock } = dependencies;
-      await versions.endPullRequest(bound.workspace, pullRequest.number, pullRequest.sha, clock.now());
-    }
-  }
-  return { pullRequests, events };
+  const isFull = listed.length >= MAX_PULL_REQUESTS;
+  const open = isFull ? keepNewest({ ...openBefore, ...current }, MAX_REMEMBERED) : current;
+  if (before === null) return { pullRequests: open, events: [], failure: null };
+  const all = await endClosed(dependencies, bound, before, open);
+  const changed = listed.filter((pullRequest) => !isDecided(pullRequest, before[String(pullRequest.number)]));
+  const { events, left, failure } = await decideChanged(dependencies, bound, reader, changed, before);
+  const undecided = new Set(left.map(({ number }) => String(number)));
+  const decided = Object.entries(all).filter(([number]) => !undecided.has(number));
+  const asBefore = Object.entries(before).filter(([number]) => undecided.has(number));
+  return { pullRequests: Object.fromEntries([...decided, ...asBefore]), events, failure };
 };

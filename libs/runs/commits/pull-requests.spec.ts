@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createCommitsJobs } from './index.js';
 import { INSTALL_GITEA_TIMEOUT_MS, startGitea, type Gitea } from '../../../test/support/gitea.js';
 import { makeOauthClient, REACHES_GIT_HOSTS } from '../../../test/support/git-host.js';
-import { runJobOnce } from '../../../test/support/scheduled-jobs.js';
+import { runJobs } from '../../../test/support/scheduled-jobs.js';
 import {
   expectStatus,
   makeOrganization,
@@ -31,15 +31,13 @@ afterAll(async () => {
   await gitea.remove();
 });
 
-const runJob = async (name: string): Promise<void> => {
+const run = async (...names: readonly string[]): Promise<void> => {
   const jobs = createCommitsJobs({ ...server.runtime, ...server.runtime.settings, store: server.store });
-  const job = jobs.find((one) => one.name === name);
-  if (!job) throw new Error(`no job ${name}`);
-  await runJobOnce(job);
+  await runJobs(jobs, ...names);
 };
 
-const poll = (): Promise<void> => runJob('repository_commits');
-const reportStatuses = (): Promise<void> => runJob('commit_statuses');
+const poll = (): Promise<void> => run('repository_commits', 'commit_fetches');
+const reportStatuses = (): Promise<void> => run('commit_statuses');
 
 /** Creates a repository and a workspace that follows it. */
 const follow = async (name: string, attributes: object = {}) => {
@@ -108,6 +106,27 @@ describe('a pull request', () => {
     const [newest, oldest] = await listStates(workspace);
     expect(newest).not.toEqual(['More\n', 'canceled']);
     expect(oldest).toEqual(['Propose topic\n', 'canceled']);
+  });
+
+  it('gets another plan of the same commit when it is opened again, or is to be merged into another branch', async () => {
+    const { identifier, workspace } = await follow('reopened');
+    await gitea.commit(identifier, 'release', { 'release.tf': '#\n' }, 'Release');
+    const number = await propose(identifier, 'topic', 'release');
+    await poll();
+    expect(await listStates(workspace)).toEqual([]);
+    const update = (change: object) => gitea.call('PATCH', `/repos/${identifier}/pulls/${number}`, change);
+    await update({ base: 'main' });
+    await poll();
+    await poll();
+    expect(await listRuns(workspace)).toMatchObject([{ attributes: { message: 'Propose topic\n' } }]);
+    await update({ state: 'closed' });
+    await poll();
+    await update({ state: 'open' });
+    await poll();
+    await poll();
+    const [newest, oldest, ...others] = await listStates(workspace);
+    expect(newest).not.toEqual(['Propose topic\n', 'canceled']);
+    expect([oldest, others]).toEqual([['Propose topic\n', 'canceled'], []]);
   });
 
   it('keeps its older plans if the organization wants it', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
 import type { ScheduledJob } from '#platform/postgres';
 import { Vault } from '#storage/vault';
-import { GitHostError, GitHosts } from '#vcs/git-hosts';
+import { GitHostError, GitHosts, type GitHost } from '#vcs/git-hosts';
 import { createCommitVersions } from '../runs/index.js';
 import { createCommitsJobs } from './index.js';
 import { Pauses } from './pauses.service.js';
@@ -19,7 +19,7 @@ import {
   makeWorkspace,
   resource,
 } from '../../../test/support/seeds.js';
-import { runJobOnce } from '../../../test/support/scheduled-jobs.js';
+import { runJobOnce, runJobs } from '../../../test/support/scheduled-jobs.js';
 import { startTestServer, type TestServer } from '../../../test/support/server.js';
 
 let gitea: Gitea;
@@ -46,13 +46,34 @@ const createJobs = (options: Partial<Parameters<typeof createCommitsJobs>[0]> = 
   return createCommitsJobs({ ...runtime, ...runtime.settings, store, ...options });
 };
 
-const createJob: (...options: Parameters<typeof createJobs>) => ScheduledJob = (options) => {
-  const [job] = createJobs(options);
-  if (!job) throw new Error('no job');
-  return job;
-};
+const fetchCommits = (): Promise<void> => runJobs(createJobs(), 'commit_fetches');
+const poll = (): Promise<void> => runJobs(createJobs(), 'repository_commits', 'commit_fetches');
 
-const poll = (): Promise<number> => runJobOnce(createJob());
+/** Returns the job that reads the repositories, from hosts that `change` returns. */
+const createReadingJob = (
+  change: (host: GitHost) => Partial<GitHost>,
+  options: Partial<Parameters<typeof createRepositoryCommitsJob>[0]> = {},
+): ScheduledJob => {
+  const { runtime, store, database } = server;
+  const hosts = new GitHosts(['127.0.0.1']);
+  return createRepositoryCommitsJob({
+    ...runtime,
+    database,
+    vault: new Vault(database, runtime.encryptionKeys),
+    versions: createCommitVersions({ ...runtime, ...runtime.settings, store }),
+    webhooks: { ensure: async () => undefined, removeUnused: async () => undefined },
+    hosts: {
+      open: (access) => {
+        const host = hosts.open(access);
+        return { ...host, ...change(host) };
+      },
+    },
+    logger: quiet,
+    pauses: new Pauses(runtime.clock, quiet, 60_000),
+    startDeadline: () => new AbortController().signal,
+    ...options,
+  });
+};
 
 /** Returns those of the workspaces whose commits are decided. */
 const listFollowed = async (workspaces: readonly string[]): Promise<readonly string[]> => {
@@ -213,15 +234,14 @@ describe('a workspace that follows a repository', () => {
     const warnings: object[] = [];
     const logger = { ...quiet, warn: (fields: object) => void warnings.push(fields) };
     const clock = new FixedClock();
-    const job = createJob({ clock, logger });
-    await runJobOnce(job);
-    await runJobOnce(job);
+    const jobs = createJobs({ clock, logger });
+    await runJobs(jobs, 'repository_commits', 'repository_commits');
     const followed = await listFollowed(workspaces);
     expect(followed).toEqual(workspaces.filter((id) => id !== broken).toSorted());
     expect(warnings).toEqual([expect.objectContaining({ id: broken })]);
     await server.database.rows(sql`drop trigger refuse_followed on commits.followed`);
     clock.pass({ minutes: 1 });
-    await runJobOnce(job);
+    await runJobs(jobs, 'repository_commits', 'commit_fetches');
     expect(await listFollowed(workspaces)).toEqual(workspaces.toSorted());
     expect(await Promise.all(workspaces.map(async (id) => (await listRuns(id)).length))).toEqual([1, 1, 1]);
   });
@@ -239,33 +259,17 @@ describe('a workspace that follows a repository', () => {
       await server.patch(`/api/v2/workspaces/${refused}`, resource('workspaces', { 'vcs-repo': repo })),
       200,
     );
-    const { runtime, store, database } = server;
-    const hosts = new GitHosts(['127.0.0.1']);
-    const job = createRepositoryCommitsJob({
-      ...runtime,
-      database,
-      vault: new Vault(database, runtime.encryptionKeys),
-      versions: createCommitVersions({ ...runtime, ...runtime.settings, store }),
-      webhooks: { ensure: async () => undefined, removeUnused: async () => undefined },
-      hosts: {
-        open: (access) => {
-          const host = hosts.open(access);
-          return {
-            ...host,
-            getCommit: async (identifier, id) => {
-              if (id === sha) throw new GitHostError('not-found', 'The tag names no commit');
-              return host.getCommit(identifier, id);
-            },
-            listPullRequests: async () => {
-              throw new GitHostError('unexpected', 'The list is too large');
-            },
-          };
-        },
+    const job = createReadingJob((host) => ({
+      getCommit: async (identifier, id) => {
+        if (id === sha) throw new GitHostError('not-found', 'The tag names no commit');
+        return host.getCommit(identifier, id);
       },
-      logger: quiet,
-      pauses: new Pauses(runtime.clock, quiet, 60_000),
-    });
+      listPullRequests: async () => {
+        throw new GitHostError('unexpected', 'The list is too large');
+      },
+    }));
     await runJobOnce(job);
+    await fetchCommits();
     expect(await listFollowed(workspaces)).toEqual([other]);
     expect(await listMessages(other)).toEqual(['Add files\n']);
   });
@@ -298,11 +302,105 @@ describe('a workspace that follows a repository', () => {
 
   it('never uses a connection of another organization', async () => {
     const repository = await makeRepository();
-    const workspace = await makeWorkspace(server, 'neighbour', 'thief', {
-      'vcs-repo': { identifier: repository, 'oauth-token-id': token },
-      'queue-all-runs': true,
-    });
+    const workspace = await makeWorkspace(server, 'neighbour', 'thief', { 'queue-all-runs': true });
+    // As workspaces of earlier versions, which accepted any token.
+    const vcsRepo = { identifier: repository, oauthTokenId: token, branch: '', tagsRegex: null };
+    await server.database.rows(sql`
+      update workspaces set vcs_token = ${token}, vcs_repository = ${repository},
+                            settings = settings || jsonb_build_object('vcsRepo', ${sql.json(vcsRepo)}::jsonb)
+       where id = ${workspace}`);
     await poll();
     expect(await listVersions(workspace)).toEqual([]);
+  });
+});
+
+describe('a Git host that is slow', () => {
+  /** Reads the repositories in rounds in which the host answers for the heads of some branches. Returns the branches of each round. */
+  const readRounds = async (answered: number, rounds: number): Promise<readonly (readonly string[])[]> => {
+    let requested: string[] = [];
+    let turn = new AbortController();
+    const job = createReadingJob(
+      (host) => ({
+        findHead: async (identifier, branch) => {
+          if (!branch.startsWith('slow-')) return host.findHead(identifier, branch);
+          requested.push(branch);
+          if (requested.length <= answered) return host.findHead(identifier, branch);
+          turn.abort();
+          throw new GitHostError('out-of-time', 'The host did not answer in time');
+        },
+      }),
+      { startDeadline: () => (turn = new AbortController()).signal },
+    );
+    const all: string[][] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      requested = [];
+      await runJobOnce(job);
+      all.push(requested);
+    }
+    return all;
+  };
+
+  const bindBranches = async (prefix: string, count: number): Promise<readonly string[]> => {
+    const repository = await makeRepository();
+    const workspaces: { readonly id: string; readonly branch: string }[] = [];
+    for (let number = 1; number <= count; number += 1) {
+      const branch = `slow-${prefix}-${number}`;
+      await gitea.commit(repository, branch, { [`${branch}.tf`]: '#\n' });
+      workspaces.push({ id: await bind(repository, branch, {}, { branch }), branch });
+    }
+    return workspaces.toSorted((one, other) => (one.id < other.id ? -1 : 1)).map(({ branch }) => branch);
+  };
+
+  it('continues in the next round with the workspace for which there was no time, and then begins again', async () => {
+    const [one, two, three, four, five] = await bindBranches('several', 5);
+    const rounds = await readRounds(2, 4);
+    expect(rounds).toEqual([[one, two, three], [three, four, five], [five], [one, two, three]]);
+  });
+
+  it('continues with the next workspace if one takes all of the time', async () => {
+    const branches = await bindBranches('alone', 2);
+    const requested = new Set((await readRounds(0, 12)).flat());
+    expect([...requested].filter((branch) => branches.includes(branch))).toEqual(branches);
+  });
+});
+
+/** Returns what VCS events say about a workspace. */
+const listReasons = async (name: string): Promise<readonly string[]> => {
+  const { data } = expectStatus(await server.get('/api/v2/organizations/acme/vcs-events?page[size]=100'), 200).body;
+  return (data as readonly Listed[])
+    .map(({ attributes }) => String(attributes['message']))
+    .filter((message) => message.startsWith(`Workspace ${name} `))
+    .map((message) => message.replace(/^.* (runs|does not run) the commit \w+ of the (.*) of [^:]*/, '$1 $2'));
+};
+
+describe('VCS events of duplicates', () => {
+  it('are left by a commit that another tag had before', async () => {
+    const repository = await makeRepository();
+    const attributes = { 'queue-all-runs': true, 'file-triggers-enabled': false };
+    await bind(repository, 'twice-tagged', attributes, { 'tags-regex': '^v' });
+    await poll();
+    for (const tag of ['v1', 'v2']) {
+      await gitea.call('POST', `/repos/${repository}/tags`, { tag_name: tag, target: 'main' });
+      await poll();
+    }
+    expect(await listReasons('twice-tagged')).toEqual([
+      'does not run tag v2: Processing skipped for duplicate commit SHA',
+      'runs tag v1',
+    ]);
+  });
+
+  it('are not left if a delivery is handled while a poll reads the repository', async () => {
+    const repository = await makeRepository();
+    const workspace = await bind(repository, 'read-twice', { 'queue-all-runs': true });
+    const job = createReadingJob((host) => ({
+      findHead: async (identifier, branch) => {
+        const head = await host.findHead(identifier, branch);
+        if (identifier === repository) await poll();
+        return head;
+      },
+    }));
+    await runJobOnce(job);
+    expect(await listReasons('read-twice')).toEqual(['runs branch main']);
+    expect(await listMessages(workspace)).toEqual(['Add files\n']);
   });
 });

@@ -43,7 +43,7 @@ type WebhookDependencies = {
 export class RepositoryWebhooks {
   constructor(private readonly dependencies: WebhookDependencies) {}
 
-  /** Creates the webhook of a repository, or repairs it. Checks it at most once an hour. */
+  /** Creates the webhook of a repository, or repairs it. Checks it at most once an hour. Throws `out-of-time` errors of the host. */
   async ensure(host: GitHost, repository: WatchedRepository): Promise<void> {
     const { database, clock, publicUrl } = this.dependencies;
     if (publicUrl === null) return;
@@ -55,7 +55,7 @@ export class RepositoryWebhooks {
       const hostId = await this.ensureAtHost(host, repository.identifier, id, stored?.hostId ?? null);
       await storeWebhookCheck(database, id, hostId, now.toISOString());
     } catch (error) {
-      if (!(error instanceof GitHostError)) throw error;
+      if (!(error instanceof GitHostError) || error.failure === 'out-of-time') throw error;
       await storeWebhookCheck(database, id, stored?.hostId ?? null, now.toISOString());
       await this.reportFailure(repository, error);
     }

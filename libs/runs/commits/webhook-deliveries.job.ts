@@ -1,20 +1,22 @@
 import type { JobRun, ScheduledJob } from '#platform/postgres';
-import { listBoundWorkspaces, type BoundPosition, type BoundWorkspace } from './followed-repositories.queries.js';
-import type { Pauses } from './pauses.service.js';
 import {
-  fetchCommits,
+  ConnectionTurns,
   forEachConnection,
-  readRepository,
   toGroups,
   toRepositoryKey,
   type CommitsJobDependencies,
+  type ConnectionTurn,
   type Group,
-} from './repository-commits.job.js';
+} from './connection-turns.service.js';
+import { listBoundWorkspaces, type BoundPosition, type BoundWorkspace } from './followed-repositories.queries.js';
+import { readRepository } from './repository-commits.job.js';
 import { storeVcsEvents } from './vcs-events.queries.js';
 import { endDeliveries, listPendingDeliveries, type PendingDelivery } from './webhooks.queries.js';
 
 const EVERY_MS = 1_000;
 const HANDLED_AT_ONCE = 1_000;
+/** The time of a connection in a round. Polls continue where it was not sufficient. */
+const TIME_OF_CONNECTION_MS = 10_000;
 
 /**
  * Reads the repositories of new deliveries at once. It decides nothing itself: the reading is the same as in the job that reads all
@@ -29,10 +31,10 @@ export const createWebhookDeliveriesJob = (dependencies: CommitsJobDependencies)
       const pending = await listPendingDeliveries(dependencies.database, HANDLED_AT_ONCE);
       if (pending.length === 0) return;
       const groups = toGroups(pending, toRepositoryKey);
-      await forEachConnection(dependencies, round, groups, (group) =>
-        handleDeliveries(dependencies, pauses, round, group),
+      const turns = new ConnectionTurns(dependencies.startDeadline, TIME_OF_CONNECTION_MS);
+      await forEachConnection(turns, round, groups, (group, turn) =>
+        handleDeliveries(dependencies, round, group, turn),
       );
-      await fetchCommits(dependencies, pauses, round);
       pauses.removeOld();
     },
   };
@@ -40,14 +42,14 @@ export const createWebhookDeliveriesJob = (dependencies: CommitsJobDependencies)
 
 const handleDeliveries = async (
   dependencies: CommitsJobDependencies,
-  pauses: Pauses,
   round: JobRun,
   group: Group<PendingDelivery>,
+  turn: ConnectionTurn,
 ): Promise<void> => {
   const { database, clock } = dependencies;
   const [{ token, identifier }] = group;
   const [first, ...others] = await listBoundOfRepository(dependencies, { token, identifier, workspace: '' });
-  if (first) await readRepository(dependencies, pauses, round, [first, ...others]);
+  if (first) await readRepository(dependencies, round, [first, ...others], turn);
   const now = clock.now().toISOString();
   const events = group.map(({ organization, client, event, delivery }) => ({
     organization,
@@ -68,7 +70,7 @@ const listBoundOfRepository = async (
   const key = toRepositoryKey(start);
   const listed: (BoundWorkspace & BoundPosition)[] = [];
   for (let after: BoundPosition | undefined = start; after;) {
-    const page: readonly (BoundWorkspace & BoundPosition)[] = await listBoundWorkspaces(database, after);
+    const page: readonly (BoundWorkspace & BoundPosition)[] = await listBoundWorkspaces(database, after, []);
     const own = page.filter((row) => toRepositoryKey(row) === key);
     listed.push(...own);
     after = own.length > 0 && own.length === page.length ? own.at(-1) : undefined;

@@ -1,7 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
-import type { ScheduledJob } from '#platform/postgres';
 import { Vault } from '#storage/vault';
 import { GitHostError } from '#vcs/git-hosts';
 import { createCommitsJobs } from './index.js';
@@ -10,7 +9,7 @@ import { FixedClock } from '../../../test/support/clocks.js';
 import { INSTALL_GITEA_TIMEOUT_MS, startGitea, type Gitea } from '../../../test/support/gitea.js';
 import { makeOauthClient, REACHES_GIT_HOSTS } from '../../../test/support/git-host.js';
 import { waitUntil } from '../../../test/support/product.js';
-import { runJobOnce } from '../../../test/support/scheduled-jobs.js';
+import { runJobs } from '../../../test/support/scheduled-jobs.js';
 import { expectStatus, makeOrganization, makeRemotePool, makeWorkspace } from '../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../test/support/server.js';
 
@@ -38,15 +37,14 @@ afterAll(async () => {
 /** Returns another address of the server: with an address of the loopback, it creates no webhooks. */
 const toPublicUrl = (): string => server.url.replace('127.0.0.1', '0.0.0.0');
 
-/** Returns the job that reads all repositories, and the job that handles deliveries. */
-const createJobs = (): readonly [ScheduledJob, ScheduledJob] => {
+const run = async (...names: readonly string[]): Promise<void> => {
   const { runtime, store } = server;
   const options = { ...runtime, ...runtime.settings, store, clock, publicUrl: toPublicUrl() };
-  return createCommitsJobs(options) as readonly [ScheduledJob, ScheduledJob];
+  await runJobs(createCommitsJobs(options), ...names);
 };
 
-const poll = (): Promise<number> => runJobOnce(createJobs()[0]);
-const handleDeliveries = (): Promise<number> => runJobOnce(createJobs()[1]);
+const poll = (): Promise<void> => run('repository_commits', 'commit_fetches');
+const handleDeliveries = (): Promise<void> => run('webhook_deliveries', 'commit_fetches');
 
 const makeRepository = (): Promise<string> => {
   repositories += 1;

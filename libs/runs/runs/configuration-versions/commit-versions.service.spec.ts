@@ -28,6 +28,7 @@ const createCommits = async (
       serviceProvider,
       apiUrl: 'https://git.example.com/api/v1',
       startsRun: false,
+      attempt: 1,
       ingress: {
         identifier: 'acme/network',
         branch: 'main',

@@ -6,11 +6,12 @@ import { decideWrite, expectVersion, newStream, type EventStore } from '#storage
 import { configurationVersion, type ConfigurationSource, type Ingress } from './configuration-version.js';
 import type { ConfigurationUploads } from './configuration-version.uploads.js';
 import {
-  findExistingConfigurations,
+  findUsedCommit,
   listOpenOfPullRequest,
   listUnfetchedConfigurations,
   loadWorkspaceForCommit,
   type UnfetchedCommit,
+  type UsedCommit,
 } from './configuration-versions.queries.js';
 import { cancelRun } from '../runs/change-run.operation.js';
 
@@ -21,20 +22,27 @@ type NewCommit = {
   /** Address of the API of the Git host. */
   readonly apiUrl: string;
   readonly startsRun: boolean;
+  readonly attempt: number;
   readonly ingress: Ingress;
 };
 
 const ID_CHARACTERS = 16;
 
 /** A commit of a branch or tag, or with the number of a pull request, the newest commit of it. */
-type CommitOfWorkspace = { readonly sha: string; readonly pullRequest: number | null };
+type CommitOfWorkspace = {
+  readonly sha: string;
+  readonly pullRequest: number | null;
+  /** 1, or higher if the pull request starts another plan of the same commit. */
+  readonly attempt: number;
+};
 
 /**
  * Returns the same id for the same commit of a workspace, so that nothing processes a commit twice. A commit that was planned for
  * a pull request is another one after the merge.
  */
-const toCommitVersionId = (workspace: string, { sha, pullRequest }: CommitOfWorkspace): string => {
-  const text = pullRequest === null ? `${workspace} ${sha}` : `${workspace} ${sha} ${pullRequest}`;
+const toCommitVersionId = (workspace: string, { sha, pullRequest, attempt }: CommitOfWorkspace): string => {
+  const ofPullRequest = pullRequest === null ? '' : ` ${pullRequest}${attempt === 1 ? '' : ` ${attempt}`}`;
+  const text = `${workspace} ${sha}${ofPullRequest}`;
   return `cv-${createHash('sha256').update(text).digest('hex').slice(0, ID_CHARACTERS)}`;
 };
 
@@ -53,14 +61,15 @@ export class CommitVersions {
     private readonly ids: Ids,
   ) {}
 
-  async hasCommit(workspace: string, commit: CommitOfWorkspace): Promise<boolean> {
-    return findExistingConfigurations(this.store.database, toCommitVersionId(workspace, commit));
+  /** Returns the configuration version of a commit; null if there is none and was none. */
+  findCommit(workspace: string, commit: CommitOfWorkspace): Promise<UsedCommit | null> {
+    return findUsedCommit(this.store.database, toCommitVersionId(workspace, commit));
   }
 
   /** Creates the configuration version of a commit, without its content. Does nothing if it exists, or if the workspace was deleted. */
-  async create(workspace: string, { serviceProvider, apiUrl, startsRun, ingress }: NewCommit): Promise<void> {
+  async create(workspace: string, { serviceProvider, apiUrl, startsRun, attempt, ingress }: NewCommit): Promise<void> {
     const { commitSha: sha, pullRequest } = ingress;
-    const id = toCommitVersionId(workspace, { sha, pullRequest: pullRequest?.number ?? null });
+    const id = toCommitVersionId(workspace, { sha, pullRequest: pullRequest?.number ?? null, attempt });
     await this.store.retryOnConflict(async () => {
       const target = await loadWorkspaceForCommit(this.store.database, workspace, id);
       if (!target || target.exists) return;
@@ -108,14 +117,15 @@ export class CommitVersions {
   }
 
   /**
-   * Cancels the plans of a pull request, and ends its configuration versions that are not fetched. `keptSha`: the commit whose plan
+   * Cancels the plans of a pull request, and ends its configuration versions that are not fetched. `newest`: the commit whose plan
    * continues; null for none.
    */
-  async endPullRequest(workspace: string, number: number, keptSha: string | null, now: Date): Promise<void> {
+  async endPullRequest(workspace: string, number: number, newest: CommitOfWorkspace | null, now: Date): Promise<void> {
     const { store, ids } = this;
     const forceCancelAvailableAt = new Date(now.getTime() + COOL_OFF_MS).toISOString();
-    const { configurations, runs } = await listOpenOfPullRequest(store.database, workspace, number, keptSha);
-    const message = keptSha === null ? 'The pull request was closed' : 'The pull request has a newer commit';
+    const keptId = newest && toCommitVersionId(workspace, newest);
+    const { configurations, runs } = await listOpenOfPullRequest(store.database, workspace, number, keptId);
+    const message = newest === null ? 'The pull request was closed' : 'The pull request has changed';
     for (const id of configurations) await this.uploads.failFetch(id, message);
     for (const id of runs) {
       await cancelRun(store, id, { forceCancelAvailableAt }, createSystemContext('commits', ids.uuid()));

@@ -240,10 +240,22 @@ export const loadCreatorScope = async (
 const hasConfigurationStream = (id: string): Sql =>
   sql`exists (select 1 from event_store.streams where stream = ${id})`;
 
-/** Returns whether there is or was a configuration version with this id. */
-export const findExistingConfigurations = async (database: Database, id: string): Promise<boolean> => {
-  const row = await database.row<{ exists: boolean }>(sql`select ${hasConfigurationStream(id)} as exists`);
-  return row?.exists ?? false;
+/** The configuration version of a commit. Its members are null if it was deleted. */
+export type UsedCommit = {
+  readonly createdAt: Timestamp | null;
+  /** Where the commit was when it was decided. */
+  readonly branch: string | null;
+  readonly tag: string | null;
+};
+
+/** Returns the configuration version with this id; null if there is none and was none. */
+export const findUsedCommit = async (database: Database, id: string): Promise<UsedCommit | null> => {
+  const row = await database.row<UsedCommit & { readonly exists: boolean }>(sql`
+    select ${hasConfigurationStream(id)} as exists, c.created_at as "createdAt", c.ingress ->> 'branch' as branch,
+           c.ingress ->> 'tag' as tag
+      from (values (${id})) wanted (id)
+      left join (configuration_versions c join workspaces w on w.id = c.workspace) on c.id = wanted.id`);
+  return row?.exists ? { createdAt: row.createdAt, branch: row.branch, tag: row.tag } : null;
 };
 
 type WorkspaceForCommit = {
@@ -299,18 +311,18 @@ export const listUnfetchedConfigurations = (
 /** What is not finished of a pull request in a workspace. */
 type OpenOfPullRequest = { readonly configurations: readonly string[]; readonly runs: readonly string[] };
 
-/** `keptSha`: the commit that is left out; null for none. */
+/** `keptId`: id of the configuration version that is left out; null for none. */
 export const listOpenOfPullRequest = async (
   database: Database,
   workspace: string,
   number: number,
-  keptSha: string | null,
+  keptId: string | null,
 ): Promise<OpenOfPullRequest> => {
   const row = await database.row<OpenOfPullRequest>(sql`
     with versions as (
       select c.id, c.status from configuration_versions c join workspaces w on w.id = c.workspace
        where c.workspace = ${workspace} and (c.ingress #>> '{pullRequest,number}')::bigint = ${number}
-         and c.ingress ->> 'commitSha' is distinct from ${keptSha}::text)
+         and c.id is distinct from ${keptId}::text)
     select array(select id from versions where status = 'pending' order by id) as configurations,
            array(select r.id from runs r join versions v on v.id = r.configuration_version
                   where r.status <> all (${FINAL_STATUSES}::text[]) order by r.id) as runs`);

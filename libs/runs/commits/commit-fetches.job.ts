@@ -1,0 +1,92 @@
+import { Readable } from 'node:stream';
+import type { Clock } from '#platform/kernel';
+import type { JobRun, ScheduledJob } from '#platform/postgres';
+import { readBytes } from '#storage/blob-store';
+import type { UnfetchedCommit } from '#runs/runs';
+import { GitHostError } from '#vcs/git-hosts';
+import { repackCommitArchive, UnusableArchiveError } from './commit-archive.repacker.js';
+import {
+  ConnectionTurns,
+  forEachConnection,
+  isOfConnection,
+  openHost,
+  toGroups,
+  toHost,
+  type CommitsJobDependencies,
+  type Group,
+} from './connection-turns.service.js';
+
+const EVERY_MS = 1_000;
+/** Commits that one run of the job fetches at most. The next run continues. */
+const FETCHED_AT_ONCE = 200;
+/** A connection gets no more fetches in a run after this time. A fetch that has begun continues until its own limit. */
+const TIME_OF_CONNECTION_MS = 30_000;
+/** A commit that could not be fetched in this time is given up. */
+const FETCH_WITHIN_MS = 60 * 60_000;
+
+type FetchDependencies = Pick<
+  CommitsJobDependencies,
+  'vault' | 'hosts' | 'versions' | 'clock' | 'pauses' | 'startDeadline'
+>;
+
+/**
+ * Fetches the commits that become configuration versions. Only this job does, so that no archive is downloaded twice, and a large
+ * one delays no poll.
+ */
+export const createCommitFetchesJob = (dependencies: FetchDependencies): ScheduledJob => ({
+  name: 'commit_fetches',
+  everyMs: EVERY_MS,
+  run: (round) => fetchCommits(dependencies, round),
+});
+
+const fetchCommits = async (dependencies: FetchDependencies, round: JobRun): Promise<void> => {
+  const { pauses, versions, startDeadline } = dependencies;
+  const commits = await versions.listUnfetched(FETCHED_AT_ONCE, pauses.listPaused());
+  const toKey = ({ token, identifier, sha }: UnfetchedCommit): string => `${token} ${identifier} ${sha}`;
+  const turns = new ConnectionTurns(startDeadline, TIME_OF_CONNECTION_MS);
+  await forEachConnection(turns, round, toGroups(commits, toKey), async (group) => {
+    const [{ token }] = group;
+    if (token !== null && pauses.covers(token)) return;
+    const commit = { subject: 'fetching a commit', key: toKey(group[0]) };
+    try {
+      await pauses.attempt(commit, () => fetchCommit(dependencies, group));
+    } catch (error) {
+      pauses.recordFailure(token !== null && isOfConnection(error) ? toHost(token) : commit, error);
+    }
+    round.done(group.length);
+  });
+};
+
+/** Fetches a commit once, for all configuration versions of it. */
+const fetchCommit = async (dependencies: FetchDependencies, group: Group<UnfetchedCommit>): Promise<void> => {
+  const { versions, clock, pauses } = dependencies;
+  const [first] = group;
+  const finishEach = async (finish: (id: string) => Promise<void>): Promise<void> => {
+    for (const { id } of group) await pauses.attempt({ subject: 'storing a commit', key: id }, () => finish(id));
+  };
+  const failAll = (message: string): Promise<void> => finishEach((id) => versions.fail(id, message));
+  const { token, serviceProvider, apiUrl } = first;
+  const isConnected = token !== null && serviceProvider !== null && apiUrl !== null;
+  const host = isConnected ? await openHost(dependencies, { token, serviceProvider, apiUrl }) : null;
+  if (!host || token === null)
+    return failAll('The connection to the Git host was deleted, or the workspace may not use it any more');
+  try {
+    const archive = await host.downloadArchive(first.identifier, first.sha);
+    const content = await readBytes(repackCommitArchive(Readable.from([archive], { objectMode: false })));
+    await finishEach((id) => versions.receive(id, Readable.from([content], { objectMode: false })));
+  } catch (error) {
+    const message = describeFinalFailure(error, first, clock);
+    if (message === null) throw error;
+    return failAll(message);
+  }
+};
+
+const TEMPORARY_FAILURES: readonly GitHostError['failure'][] = ['unavailable', 'rate-limited', 'unauthorized'];
+
+/** Returns why a commit is never fetched; null if a later attempt may succeed. Throws other errors than those of the host. */
+const describeFinalFailure = (error: unknown, { createdAt }: UnfetchedCommit, clock: Clock): string | null => {
+  if (error instanceof UnusableArchiveError) return error.message;
+  if (!(error instanceof GitHostError)) throw error;
+  const isOld = clock.now().getTime() - Date.parse(createdAt) > FETCH_WITHIN_MS;
+  return isOld || !TEMPORARY_FAILURES.includes(error.failure) ? error.message : null;
+};
