@@ -72,6 +72,7 @@ import {
   createLostExecutorsJob,
   createWaitingRemoteRunsJob,
 } from '#runs/runs';
+import { automaticDestroyDefinition, createAutomaticDestroyJob } from '#runs/automatic-destroy';
 import { commitsDefinition, createCommitsJobs } from '#runs/commits';
 import { createTriggeredRunsFollower, runTriggersDefinition } from '#runs/run-triggers';
 import { savedViewsDefinition } from '#organizations/saved-views';
@@ -103,6 +104,7 @@ const eventDefinitions: readonly ModuleDefinition[] = [
   stateDefinition,
   runsDefinition,
   runTriggersDefinition,
+  automaticDestroyDefinition,
   agentsDefinition,
   sshKeysDefinition,
   connectionsDefinition,
@@ -314,6 +316,7 @@ export const createScheduledJobs = (
     createExpiredProjectsJob(store, clock, ids),
     createExpiredProvidersJob(store, clock, ids),
     createExpiredVariableSetsJob(store, clock, ids),
+    createAutomaticDestroyJob({ store, clock, ids, releases: new ToolReleases(settings.toolReleases) }),
     createLostExecutorsJob(store, clock, ids),
     createWaitingRemoteRunsJob(store.database, clock, logger),
     ...createCommitsJobs({ ...dependencies, ...settings }),

@@ -3,9 +3,16 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { TestExecutor } from '../support/test-executor.js';
 import { waitUntil } from '../support/product.js';
-import { expectStatus } from '../support/seeds.js';
+import { expectStatus, makeRunTrigger, resource } from '../support/seeds.js';
 import { flat, hasIacTools, type CliUser } from './iac.js';
-import { createSiteExecutor, Gate, hasFile, openRemoteOrganization, type RemoteOrganization } from './remote-site.js';
+import {
+  createSiteExecutor,
+  Gate,
+  hasFile,
+  openRemoteOrganization,
+  uploadConfiguration,
+  type RemoteOrganization,
+} from './remote-site.js';
 import { openSite, type CliSite } from './site.js';
 
 // A person plans and applies in remote workspaces, and a process of the product executes the runs.
@@ -96,6 +103,32 @@ for (const program of hasIacTools) {
         const destroyed = flat(await person.run(folder, 'destroy', '-input=false', '-auto-approve'));
         expect(destroyed).toContain('1 destroyed');
         expect((await remote.getState(id)).resources).toEqual([]);
+      },
+      LONG,
+    );
+
+    it(
+      'starts a run in a workspace that follows, whose resources are then destroyed at the time that the workspace sets',
+      async () => {
+        const source = await remote.prepare('source', CONFIGURATION);
+        const follower = await remote.makeWorkspace('follower', { 'auto-apply-run-trigger': true });
+        await uploadConfiguration(site.api, follower, 'resource "terraform_data" "second" {}');
+        await makeRunTrigger(site.api, follower, source.id);
+        await person.run(source.folder, 'apply', '-input=false', '-auto-approve');
+        const lastRunOf = async () => {
+          const { data } = expectStatus(await site.api.get(`/api/v2/workspaces/${follower}/runs`), 200).body;
+          return data[0]?.attributes as { readonly source: string; readonly status: string } | undefined;
+        };
+        const isApplied = async (origin: string) => {
+          const run = await lastRunOf();
+          return run?.source === origin && run.status === 'applied';
+        };
+        await waitUntil(() => isApplied('tfe-run-trigger'), 'the triggered run is applied');
+        expect((await remote.getState(follower)).resources.map(({ name }) => name)).toEqual(['second']);
+        const now = resource('workspaces', { 'auto-destroy-at': new Date().toISOString() });
+        expectStatus(await site.api.patch(`/api/v2/workspaces/${follower}`, now), 200);
+        await waitUntil(() => isApplied('tfe-infrastructure-lifecycle'), 'the destroy run is applied');
+        expect((await remote.getState(follower)).resources).toEqual([]);
       },
       LONG,
     );

@@ -281,13 +281,13 @@ describe('the settings of a workspace', () => {
     const card = cardOf(page, 'Destruction');
     const source = card.getByRole('combobox', { name: 'Automatic destruction' });
     await source.waitFor();
-    expect(await source.inputValue()).toBe('As the project: 14d without a run');
+    expect(await source.inputValue()).toBe('As the project: 14d without a change of the state');
     await choose(page, 'Destruction', 'Automatic destruction', 'The workspace’s own');
-    await card.getByLabel('Destroy after a time without runs').fill('2w');
+    await card.getByLabel('Destroy after a time without a change of the state').fill('2w');
     await card.getByLabel('Destroy at').fill('2027-01-31T10:30');
     await save(page, 'Destruction');
     await card.getByText('Auto destroy activity duration').waitFor();
-    await card.getByLabel('Destroy after a time without runs').fill('36h');
+    await card.getByLabel('Destroy after a time without a change of the state').fill('36h');
     await card.scrollIntoViewIfNeeded();
     expect(await inspectScreen(page, 'workspace-destruction')).toEqual([]);
     await saveAll(page, 'Destruction');
@@ -304,6 +304,27 @@ describe('the settings of a workspace', () => {
       'inherits-project-auto-destroy': false,
       'auto-destroy-activity-duration': '36h',
     });
+    await page.context().close();
+  });
+
+  it('say on every screen when the resources are destroyed, postpone it, and name what prevents it', async () => {
+    const id = await makeWorkspace(server, 'acme', 'forgotten', { 'auto-destroy-at': '2030-01-31T12:00:00.000Z' });
+    const path = `/api/v2/workspaces/${id}`;
+    expectStatus(await server.post(`${path}/actions/lock`), 200);
+    expectStatus(await server.post(`${path}/state-versions`, newStateVersion(stateFile(), { inline: true })), 201);
+    expectStatus(await server.post(`${path}/actions/unlock`), 200);
+    const page = await openConsole(browser, server, { user: owner, path: '/app/acme/workspaces/forgotten' });
+    await page.getByText('All resources of this workspace are destroyed on').waitFor();
+    expect(await inspectScreen(page, 'workspace-destroy-banner')).toEqual([]);
+    await page.getByRole('button', { name: 'Postpone by a week' }).click();
+    await page.getByText('Postponed by a week.').waitFor();
+    const { attributes } = expectStatus(await server.get(path), 200).body.data;
+    expect(attributes['auto-destroy-at']).toBe('2030-02-07T12:00:00.000Z');
+    const forbidden = resource('workspaces', { 'allow-destroy-plan': false });
+    expectStatus(await server.patch(path, forbidden), 200);
+    await page.reload();
+    await page.getByText('because this workspace allows no destroy plans').waitFor();
+    expect(await page.getByRole('button', { name: 'Postpone by a week' }).count()).toBe(0);
     await page.context().close();
   });
 

@@ -116,6 +116,7 @@ describe('the audit trail', () => {
     'run.lose_executor',
     'run.permanently_delete_backing_data',
     'workspace.expire_lock',
+    'workspace.remind_auto_destroy',
     'sign_in_methods.create_link',
     ...SIGNED_LINK_ACTIONS,
   ];

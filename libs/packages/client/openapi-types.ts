@@ -11526,12 +11526,13 @@ export interface components {
         'auto-apply': boolean;
         'auto-apply-run-trigger': boolean;
         /**
-         * @description Days or hours without a run until the resources are destroyed.
+         * @description Days or hours after the last change of the state until the resources are destroyed.
          * @example null
          */
         'auto-destroy-activity-duration': string | null;
         /**
          * Format: date-time
+         * @description When the resources are destroyed: as set, otherwise as the duration says.
          * @example null
          */
         'auto-destroy-at': string | null;
@@ -11597,8 +11598,11 @@ export interface components {
          * @example 3
          */
         'apply-duration-average': number | null;
-        /** @constant */
-        'auto-destroy-status': null;
+        /**
+         * @description `blocked`: the resources are not destroyed, because `allow-destroy-plan` is false.
+         * @example null
+         */
+        'auto-destroy-status': 'blocked' | null;
         'can-queue-destroy-plan': boolean;
         /**
          * Format: date-time

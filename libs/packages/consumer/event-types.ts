@@ -1171,6 +1171,12 @@ type EventSchemas = {
       workspace: string;
       sourceable: string;
     };
+    /** cadastre.AutoDestroyReminded.v1 */
+    AutoDestroyReminded: {
+      workspace: string;
+      at: string;
+      hours: number;
+    };
     /** cadastre.AgentPoolCreated.v2 */
     AgentPoolCreated: {
       name: string;
@@ -2096,6 +2102,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   ErroredStateDownloaded: 1,
   RunTriggerCreated: 1,
   RunTriggerDeleted: 1,
+  AutoDestroyReminded: 1,
   AgentPoolCreated: 2,
   AgentPoolUpdated: 1,
   AgentPoolDeleted: 1,

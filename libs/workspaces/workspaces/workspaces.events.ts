@@ -297,7 +297,7 @@ export const workspaceEvents = defineEvents(
       audit: { unaudited: 'happens with the unlock, which has an entry' },
       live: stateVersion('changed'),
       history: ({ id, resources }, event) =>
-        updateWorkspace(event, { currentStateVersion: id, resourceCount: resources }),
+        updateWorkspace(event, { currentStateVersion: id, resourceCount: resources, stateChangedAt: event.time }),
       ids: { refersTo: { id: ['sv'] } },
     },
     StateVersionErrored: {

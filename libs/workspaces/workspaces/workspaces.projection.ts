@@ -23,7 +23,8 @@ import {
   setLock,
   setLocks,
 } from './lock/lock.view.js';
-import { WORKSPACE_SETTINGS, type VcsRepo } from './settings/workspace-settings.js';
+import { hasOwnAutoDestroy } from './settings/auto-destroy.js';
+import { WORKSPACE_SETTINGS, type VcsRepo, type WorkspaceSettings } from './settings/workspace-settings.js';
 import type { TagEvent } from './tags/tags.js';
 import type { WorkspaceEvent } from './workspaces/workspace.js';
 
@@ -44,27 +45,36 @@ const insertWorkspaces = (events: readonly RecordedEvent<CreatedMessage>[]): Sql
     agent_pool: settings.agentPoolId,
     vcs_token: settings.vcsRepo?.oauthTokenId,
     vcs_repository: settings.vcsRepo?.identifier,
+    has_destroy_time: hasOwnAutoDestroy(settings),
   }));
   const settings = shareJson(events.map(({ data }) => data.settings));
   return sql`
-    insert into workspaces (id, organization, project, name, settings, agent_pool, vcs_token, vcs_repository, created_at,
-                            updated_at, latest_change_at)
-    select id, organization, project, name, ${settings.shared}::jsonb || settings, agent_pool, vcs_token, vcs_repository, time,
-           time, time
+    insert into workspaces (id, organization, project, name, settings, agent_pool, vcs_token, vcs_repository,
+                            has_destroy_time, created_at, updated_at, latest_change_at)
+    select id, organization, project, name, ${settings.shared}::jsonb || settings, agent_pool, vcs_token, vcs_repository,
+           has_destroy_time, time, time, time
       from rows from (
              jsonb_to_recordset(${sql.json(rows)}::jsonb)
-               as (id text, organization text, project text, name text, agent_pool text, vcs_token text, vcs_repository text),
+               as (id text, organization text, project text, name text, agent_pool text, vcs_token text, vcs_repository text,
+                   has_destroy_time boolean),
              jsonb_array_elements(${settings.own}::jsonb), unnest(${timesOf(events)}::timestamptz[]))
-           as rows (id, organization, project, name, agent_pool, vcs_token, vcs_repository, settings, time)`;
+           as rows (id, organization, project, name, agent_pool, vcs_token, vcs_repository, has_destroy_time, settings, time)`;
 };
 
 const setRepository = (repository: VcsRepo | null): Sql => sql`
   vcs_token = ${repository?.oauthTokenId ?? null}, vcs_repository = ${repository?.identifier ?? null},`;
 
+/** The other setting keeps its value. */
+const setDestroyTime = (changes: Partial<WorkspaceSettings>): Sql =>
+  changes.autoDestroyAt === undefined && changes.autoDestroyActivityDuration === undefined
+    ? sql.raw('')
+    : sql`has_destroy_time = coalesce((settings || ${sql.json(changes)}::jsonb) ->> 'autoDestroyAt',
+                                      (settings || ${sql.json(changes)}::jsonb) ->> 'autoDestroyActivityDuration') is not null,`;
+
 export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | OrganizationDeleted> = {
   name: 'workspaces',
-  // The rows contain all settings. Earlier versions do not write the other tables.
-  version: WORKSPACE_SETTINGS.version + 2,
+  // The rows contain all settings. Earlier versions do not write the other tables, and no time of the state.
+  version: WORKSPACE_SETTINGS.version + 3,
   tables: ['workspaces', 'workspace_locks', 'deleted_workspaces'],
   replayIndexes: ['workspaces_by_change', 'workspaces_by_ssh_key'],
   names: [
@@ -73,15 +83,17 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
   ],
   on: {
     WorkspaceCreated: ({ project, name, settings }, { stream, organization, time }) => sql`
-      insert into workspaces (id, organization, project, name, settings, agent_pool, vcs_token, vcs_repository, created_at,
-                              updated_at, latest_change_at)
+      insert into workspaces (id, organization, project, name, settings, agent_pool, vcs_token, vcs_repository,
+                              has_destroy_time, created_at, updated_at, latest_change_at)
       values (${stream}, ${organization}, ${project}, ${name}, ${sql.json(settings)}, ${settings.agentPoolId},
-              ${settings.vcsRepo?.oauthTokenId ?? null}, ${settings.vcsRepo?.identifier ?? null}, ${time}, ${time}, ${time})`,
+              ${settings.vcsRepo?.oauthTokenId ?? null}, ${settings.vcsRepo?.identifier ?? null},
+              ${hasOwnAutoDestroy(settings)}, ${time}, ${time}, ${time})`,
     WorkspaceUpdated: ({ changes: { name, ...settings } }, { stream, time }) => sql`
       update workspaces
          set name = coalesce(${name ?? null}, name), settings = settings || ${sql.json(settings)}::jsonb,
              agent_pool = ${settings.agentPoolId === undefined ? sql`agent_pool` : sql`${settings.agentPoolId}`},
              ${settings.vcsRepo === undefined ? sql.raw('') : setRepository(settings.vcsRepo)}
+             ${setDestroyTime(settings)}
              updated_at = ${time}
        where id = ${stream}`,
     WorkspaceMoved: ({ to }, { stream, time }) =>
@@ -113,7 +125,7 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
     StateVersionErrored: null,
     StateVersionPromoted: ({ id, resources }, { stream, time }) => sql`
       update workspaces
-         set current_state_version = ${id}, resource_count = ${resources}, updated_at = ${time}
+         set current_state_version = ${id}, resource_count = ${resources}, state_changed_at = ${time}, updated_at = ${time}
        where id = ${stream}`,
     SshKeyDeleted: (_, { stream }) => sql`update workspaces set ssh_key = null where ssh_key = ${stream}`,
     OrganizationDeleted: (_, { stream }) => deleteWorkspacesOf(stream),

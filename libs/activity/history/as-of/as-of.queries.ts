@@ -93,6 +93,7 @@ const buildWorkspaces = (subject: PastSubject): Sql => sql`
     select subject as id, organization, data ->> 'project' as project, (data ->> 'name') collate "C" as name,
            data as settings, nullif(data -> 'lock', 'null') as lock, data ->> 'sshKey' as ssh_key,
            data ->> 'currentStateVersion' as current_state_version, (data ->> 'resourceCount')::integer as resource_count,
+           (data ->> 'stateChangedAt')::timestamptz as state_changed_at,
            (data ->> 'createdAt')::timestamptz as created_at, coalesce((data ->> 'updatedAt')::timestamptz, since) as updated_at,
            (data ->> 'latestChangeAt')::timestamptz as latest_change_at
       from past where created_by_event = 'WorkspaceCreated' and ${hadName(subject)}),

@@ -6,6 +6,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   tags: ['tag-bindings'],
   variables: ['vars'],
   currentConfigurationSince: [],
+  stateChangedAt: [],
   createdAt: [],
   updatedAt: [],
 };

@@ -37,7 +37,7 @@ export const createHistoryFollower = (registry: EventRegistry): Follower => ({
   only: listHistoryTypes(registry),
   // Deletes the complete history of the organization.
   slow: [ORGANIZATION_DELETED],
-  version: 3,
+  version: 4,
   tables: ['history_versions', 'history_runs', 'history_locks'],
   names: [
     { table: 'history_versions', column: 'actor_name', id: 'actor_id' },

@@ -1,4 +1,10 @@
-import { RUN_TRIGGERS, unprocessable, WORKSPACE_TRIGGERS, type SentTrigger } from '#platform/kernel';
+import {
+  AUTO_DESTROY_TRIGGERS,
+  RUN_TRIGGERS,
+  unprocessable,
+  WORKSPACE_TRIGGERS,
+  type SentTrigger,
+} from '#platform/kernel';
 
 /** What a configuration belongs to, as its JSON:API type. */
 export const SUBSCRIBABLE_TYPES = ['workspaces', 'teams', 'organizations'] as const;
@@ -13,8 +19,6 @@ const KEPT_TRIGGERS = [
   'assessment:check_failure',
   'assessment:failed',
   'change_request:created',
-  'workspace:auto_destroy_reminder',
-  'workspace:auto_destroy_run_results',
 ] as const;
 
 export type Trigger = SentTrigger | (typeof KEPT_TRIGGERS)[number];
@@ -22,7 +26,12 @@ export type Trigger = SentTrigger | (typeof KEPT_TRIGGERS)[number];
 /** The trigger of the request that tests a destination. Configurations cannot choose it. */
 export const VERIFICATION = 'verification';
 
-export const TRIGGERS: readonly Trigger[] = [...RUN_TRIGGERS, ...WORKSPACE_TRIGGERS, ...KEPT_TRIGGERS];
+export const TRIGGERS: readonly Trigger[] = [
+  ...RUN_TRIGGERS,
+  ...WORKSPACE_TRIGGERS,
+  ...KEPT_TRIGGERS,
+  ...AUTO_DESTROY_TRIGGERS,
+];
 
 /** The triggers that a configuration can have, by what it belongs to. */
 const ACCEPTED_TRIGGERS: Readonly<Record<SubscribableType, readonly Trigger[]>> = {

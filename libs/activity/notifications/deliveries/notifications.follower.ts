@@ -9,7 +9,7 @@ import {
 } from '#platform/kernel';
 import type { Follower } from '#storage/event-store';
 import { MAIL_HOST } from '../configurations/destinations.js';
-import { toNotifiedEvent, type NotifiedEvent } from './notified-events.js';
+import { toNotifiedEvent, withDestroyResult, type NotifiedEvent } from './notified-events.js';
 
 /** A person, team or service without its name, which belongs to the user and can change. */
 export type ActorReference = { readonly type: string; readonly id: string };
@@ -57,18 +57,22 @@ const selectDeliveries = (events: readonly NotifiedEvent[]): Sql => sql`
     from (select list.*, coalesce(run.workspace, list.workspace) as workspace_id
             from jsonb_to_recordset(${sql.json(events)}::jsonb) as list (
                    event text, time timestamptz, organization text, trigger text, run text, workspace text,
-                   "workspaceName" text, status text, "ifWaiting" boolean, actor jsonb)
+                   "workspaceName" text, status text, "ifWaiting" boolean, "ifAutoDestroy" boolean, actor jsonb)
             left join runs run on run.id = list.run) e
     left join runs r on r.id = e.run
     left join workspaces w on w.id = e.workspace_id
     join notification_configurations n
       on n.subscribable in (e.workspace_id, e.organization) and n.enabled and e.trigger = any (n.triggers)
          and n.notifies_from <= e.time
-   where e.workspace_id is not null and (not e."ifWaiting" or ${WAITS_FOR_USER})`;
+   where e.workspace_id is not null and (not e."ifWaiting" or ${WAITS_FOR_USER})
+     and (not e."ifAutoDestroy" or r.source = 'tfe-infrastructure-lifecycle')`;
 
 /** Returns the same id whenever the event is read again, so that no notification is stored twice. */
-const deriveId = ({ event, configuration }: NewDelivery): string =>
-  `nd-${createHash('sha256').update(`${event} ${configuration}`).digest('hex').slice(0, 32)}`;
+const deriveId = ({ event, configuration, trigger }: NewDelivery): string => {
+  // The end of a run can have two triggers.
+  const result = trigger === 'workspace:auto_destroy_run_results' ? ` ${trigger}` : '';
+  return `nd-${createHash('sha256').update(`${event} ${configuration}${result}`).digest('hex').slice(0, 32)}`;
+};
 
 const insertDeliveries = (deliveries: readonly NewDelivery[]): Sql => sql`
   insert into notifications.deliveries
@@ -91,7 +95,7 @@ export const createNotificationsFollower = (registry: EventRegistry): Follower =
   keepEncrypted: true,
   tables: [],
   follow: async (events, session) => {
-    const notified = events.flatMap((event) => toNotifiedEvent(registry, event) ?? []);
+    const notified = events.flatMap((event) => toNotifiedEvent(registry, event) ?? []).flatMap(withDestroyResult);
     if (notified.length === 0) return [];
     const deliveries = await session.run<NewDelivery>(selectDeliveries(notified));
     return deliveries.length === 0 ? [] : [insertDeliveries(deliveries)];

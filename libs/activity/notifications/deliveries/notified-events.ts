@@ -15,8 +15,12 @@ export type NotifiedEvent = {
   readonly status: string | null;
   /** Whether the event counts only if the run then waits for a user. */
   readonly ifWaiting: boolean;
+  /** Whether the event counts only if the run is an automatic destroy. */
+  readonly ifAutoDestroy: boolean;
   readonly actor: { readonly type: string; readonly id: string };
 };
+
+const DEFAULTS = { status: null, ifWaiting: false, workspaceName: null };
 
 /** Returns what the event notifies about; null for events that notify about nothing. */
 export const toNotifiedEvent = (registry: EventRegistry, event: RecordedEvent): NotifiedEvent | null => {
@@ -24,7 +28,7 @@ export const toNotifiedEvent = (registry: EventRegistry, event: RecordedEvent): 
   const kind = registry[type];
   const rule = kind?.notifies?.(data as never) ?? null;
   if (!kind || !rule || organization === null) return null;
-  const { trigger, status = null, ifWaiting = false, workspaceName = null } = rule;
+  const { trigger, status, ifWaiting, workspaceName, workspace } = { ...DEFAULTS, workspace: stream, ...rule };
   const isRun = kind.stream === 'run';
   return {
     event: id,
@@ -32,10 +36,19 @@ export const toNotifiedEvent = (registry: EventRegistry, event: RecordedEvent): 
     organization,
     trigger,
     run: isRun ? stream : null,
-    workspace: isRun ? null : stream,
+    workspace: isRun ? null : workspace,
     workspaceName,
     status,
     ifWaiting,
+    ifAutoDestroy: false,
     actor: { type: context.accessor.type, id: context.accessor.id },
   };
 };
+
+const ENDS: readonly SentTrigger[] = ['run:completed', 'run:errored'];
+
+/** Returns the event, and the result of an automatic destroy if it ends a run. */
+export const withDestroyResult = (event: NotifiedEvent): readonly NotifiedEvent[] =>
+  ENDS.includes(event.trigger)
+    ? [event, { ...event, trigger: 'workspace:auto_destroy_run_results', ifAutoDestroy: true }]
+    : [event];

@@ -6,7 +6,7 @@ const stacksMode = z.enum(['remote', 'agent']);
 
 /** The settings of a project. If a default is null, the default of the organization applies. */
 const settings = {
-  autoDestroyActivityDuration: storedAttribute(nullableText(255)),
+  autoDestroyActivityDuration: nullableText(255),
   defaultExecutionMode: {
     schema: z.enum(EXECUTION_MODES).nullable(),
     initial: null,

@@ -15,7 +15,10 @@ export const WORKSPACE_TRIGGERS = [
   'workspace:unlocked',
 ] as const;
 
-export type SentTrigger = (typeof RUN_TRIGGERS)[number] | (typeof WORKSPACE_TRIGGERS)[number];
+export const AUTO_DESTROY_TRIGGERS = ['workspace:auto_destroy_reminder', 'workspace:auto_destroy_run_results'] as const;
+
+export type SentTrigger =
+  (typeof RUN_TRIGGERS)[number] | (typeof WORKSPACE_TRIGGERS)[number] | (typeof AUTO_DESTROY_TRIGGERS)[number];
 
 /** What an event of a run or workspace notifies about. */
 export type NotificationRule = {
@@ -26,4 +29,6 @@ export type NotificationRule = {
   readonly ifWaiting?: true;
   /** The name of a workspace that is created or deleted. */
   readonly workspaceName?: string;
+  /** The workspace, if the stream of the event is neither a workspace nor a run. */
+  readonly workspace?: string;
 };

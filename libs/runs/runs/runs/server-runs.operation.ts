@@ -1,5 +1,5 @@
 import { sql, type EventContext, type ExecutionMode } from '#platform/kernel';
-import { decideWrite, expectVersion, newStream, type EventStore } from '#storage/event-store';
+import { decideWrite, expectVersion, newStream, type EventStore, type StreamWrite } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import { EXECUTION_MODE, SELECT_SITE_RELEASES, type SiteRelease, type ToolReleases } from '#workspaces/workspaces';
 import { DEFAULT_OPTIONS, type RunOptions } from './run-options.js';
@@ -35,6 +35,8 @@ type ServerRun = {
   readonly createdBy: string;
   /** Returns the options that differ from the defaults; null if the workspace gets no run. */
   readonly decideOptions: (workspace: WorkspaceForServerRun) => Partial<RunOptions> | null;
+  /** Returns the change of the workspace that belongs to the new run. It must check the version of the workspace. */
+  readonly prepareChange?: (organization: string) => Promise<StreamWrite>;
 };
 
 const loadWorkspaceForServerRun = (
@@ -64,7 +66,7 @@ const loadWorkspaceForServerRun = (
 export const createServerRun = (
   store: EventStore,
   releases: ToolReleases,
-  { id, workspace, message, source, createdBy, decideOptions }: ServerRun,
+  { id, workspace, message, source, createdBy, decideOptions, prepareChange }: ServerRun,
   context: EventContext,
 ): Promise<boolean> =>
   store.retryOnConflict(async () => {
@@ -89,7 +91,7 @@ export const createServerRun = (
     };
     const writes = [
       expectVersion(organization, target.organizationVersion),
-      expectVersion(workspace, target.workspaceVersion),
+      prepareChange ? await prepareChange(organization) : expectVersion(workspace, target.workspaceVersion),
       expectVersion(configuration.id, configuration.version),
       decideWrite(run, newStream(id, run), organization, { type: 'CreateRun', data }),
     ];

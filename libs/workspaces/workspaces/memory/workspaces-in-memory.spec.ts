@@ -37,6 +37,7 @@ const rowOf = (n: number, other: Partial<SharedWorkspaceRow> = {}): SharedWorksp
   executionMode: 'remote',
   agentPool: null,
   projectAutoDestroyActivityDuration: null,
+  idleDestroyAt: null,
   allowForceDelete: false,
   lock: null,
   tags: [{ key: `service-${n}`, value: 'a' }],

@@ -9,7 +9,8 @@ type AutoDestroy = Pick<
   'autoDestroyActivityDuration' | 'autoDestroyAt' | 'inheritsProjectAutoDestroy'
 >;
 
-const hasOwnAutoDestroy = ({ autoDestroyActivityDuration: duration, autoDestroyAt: at }: AutoDestroy): boolean =>
+/** Returns whether the workspace has a time or a duration of its own. */
+export const hasOwnAutoDestroy = ({ autoDestroyActivityDuration: duration, autoDestroyAt: at }: AutoDestroy): boolean =>
   duration !== null || at !== null;
 
 /** Returns whether the workspace inherits: as set, and by default if it has no time or duration of its own. */

@@ -40,10 +40,7 @@ const settings = {
   fileTriggersEnabled: flag(true),
   globalRemoteState: flag(false),
   /** Absent while the value follows from the other settings: auto-destroy.ts. */
-  inheritsProjectAutoDestroy: storedAttribute({
-    schema: z.boolean().exactOptional(),
-    body: z.boolean().optional(),
-  }),
+  inheritsProjectAutoDestroy: { schema: z.boolean().exactOptional(), body: z.boolean().optional() },
   projectRemoteState: flag(false),
   queueAllRuns: flag(false),
   settingOverwrites: { schema: z.strictObject(SETTING_OVERWRITES.shape), initial: SETTING_OVERWRITES.initial },

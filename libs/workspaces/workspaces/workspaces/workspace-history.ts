@@ -21,6 +21,7 @@ const NEW_WORKSPACE_DATA = {
   remoteStateConsumers: [],
   currentStateVersion: null,
   resourceCount: 0,
+  stateChangedAt: null,
   currentRun: null,
   currentConfigurationVersion: null,
   currentConfigurationSince: null,

@@ -84,8 +84,8 @@ const timeOrBlank = z
 const attributes = z.object({
   name: z.string().optional(),
   ...WORKSPACE_SETTINGS.body,
-  'auto-destroy-activity-duration': storedOnly(text(255).nullish()),
-  'auto-destroy-at': storedOnly(timeOrBlank.nullish()),
+  'auto-destroy-activity-duration': text(255).nullish(),
+  'auto-destroy-at': timeOrBlank.nullish(),
   'execution-mode': z.enum(EXECUTION_MODES).optional(),
   'iac-version': text(255).optional(),
   operations: z.boolean().optional(),

@@ -120,8 +120,13 @@ const renderRelationships = (
   vars: toMany('vars', access.readsVariables ? row.variables : []),
 });
 
+/** A time that the workspace sets replaces the one that follows from its last change of state. */
+const findDestroyTime = ({ settings, idleDestroyAt }: WorkspaceRow): string | null =>
+  settings.autoDestroyAt ?? idleDestroyAt;
+
 /** Renders the settings. A workspace that inherits its automatic destruction shows the values of its project. */
-const renderSettings = ({ settings, projectAutoDestroyActivityDuration }: WorkspaceRow): Record<string, unknown> => {
+const renderSettings = (row: WorkspaceRow): Record<string, unknown> => {
+  const { settings, projectAutoDestroyActivityDuration } = row;
   const { settingOverwrites: own, vcsRepo } = settings;
   const inherits = inheritsAutoDestroy(settings);
   const ownDuration = settings.autoDestroyActivityDuration;
@@ -131,7 +136,7 @@ const renderSettings = ({ settings, projectAutoDestroyActivityDuration }: Worksp
     'auto-apply': settings.autoApply,
     'auto-apply-run-trigger': settings.autoApplyRunTrigger,
     'auto-destroy-activity-duration': inherits ? projectAutoDestroyActivityDuration : ownDuration,
-    'auto-destroy-at': settings.autoDestroyAt,
+    'auto-destroy-at': findDestroyTime(row),
     description: settings.description,
     'file-triggers-enabled': settings.fileTriggersEnabled,
     'global-remote-state': settings.globalRemoteState,
@@ -160,7 +165,7 @@ const renderAttributes = (row: WorkspaceRow, { permissions }: WorkspaceAccessVie
     // A literal that begins with a spread becomes a slow object in V8: rendering took 60 µs instead of 7 µs.
     'can-queue-destroy-plan': permissions['can-queue-destroy'],
     ...renderSettings(row),
-    'auto-destroy-status': null,
+    'auto-destroy-status': findDestroyTime(row) !== null && !settings.allowDestroyPlan ? 'blocked' : null,
     'created-at': row.createdAt,
     environment: 'default',
     'execution-mode': row.executionMode,

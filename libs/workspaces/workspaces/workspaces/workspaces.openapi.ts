@@ -69,10 +69,13 @@ const version = exampleText('1.13.0', 'A version, a constraint, or `latest`.');
 const settings = {
   ...describeSettings(WORKSPACE_SETTINGS.shape, ['agentPoolId', 'executionMode']),
   'assessments-enabled': absentIfSelfHosted(z.boolean()),
-  'auto-destroy-activity-duration': exampleText('14d', 'Days or hours without a run until the resources are destroyed.')
+  'auto-destroy-activity-duration': exampleText(
+    '14d',
+    'Days or hours after the last change of the state until the resources are destroyed.',
+  )
     .nullable()
     .meta({ examples: [null] }),
-  'auto-destroy-at': timestamp()
+  'auto-destroy-at': timestamp('When the resources are destroyed: as set, otherwise as the duration says.')
     .nullable()
     .meta({ examples: [null] }),
   'iac-version': version,
@@ -102,7 +105,13 @@ export const workspaceSchema = defineResource({
     ...settings,
     actions: z.strictObject({ 'is-destroyable': z.boolean() }),
     'apply-duration-average': metric(),
-    'auto-destroy-status': always(null),
+    'auto-destroy-status': z
+      .enum(['blocked'])
+      .nullable()
+      .meta({
+        description: '`blocked`: the resources are not destroyed, because `allow-destroy-plan` is false.',
+        examples: [null],
+      }),
     'can-queue-destroy-plan': z.boolean(),
     'created-at': timestamp(),
     environment: always('default'),

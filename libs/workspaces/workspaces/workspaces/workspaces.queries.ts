@@ -24,6 +24,7 @@ import { selectOwnPolicy, type PolicyIdentifier } from '#organizations/data-rete
 import { selectFixedKeys, PROJECT_TAGS, selectTagNames, type TagNames } from '#organizations/tag-bindings';
 import { selectSshKeyVersion } from '#organizations/ssh-keys';
 import { selectConnectionUse } from '#vcs/connections';
+import { IDLE_DESTROY_AT } from '../settings/auto-destroy.queries.js';
 import { AGENT_POOL, EXECUTION_MODE, INHERITED_MODE } from '../settings/execution.queries.js';
 import type { WorkspaceLockState } from './workspace-state.js';
 import { buildLockSnapshotJson, type LockSnapshot } from '../lock/lock.view.js';
@@ -75,6 +76,8 @@ export type WorkspaceRow = {
   readonly agentPool: string | null;
   /** The duration of the project, which is effective if the workspace inherits it. */
   readonly projectAutoDestroyActivityDuration: string | null;
+  /** When the resources are destroyed because the state has not changed; null if they are not. */
+  readonly idleDestroyAt: Timestamp | null;
   readonly allowForceDelete: boolean;
   readonly lock: (WorkspaceLockState & { readonly at: Timestamp }) | null;
   readonly tags: readonly Tag[];
@@ -103,7 +106,7 @@ export type WorkspaceRow = {
 const COLUMNS = sql`w.id, w.organization, o.name as "organizationName", w.project, w.name,
   ${selectStoredAttributes(WORKSPACE_SETTINGS, 'w.settings')} as settings, w.lock,
   ${EXECUTION_MODE} as "executionMode", ${AGENT_POOL} as "agentPool",
-  p.settings ->> 'autoDestroyActivityDuration' as "projectAutoDestroyActivityDuration",
+  p.settings ->> 'autoDestroyActivityDuration' as "projectAutoDestroyActivityDuration", ${IDLE_DESTROY_AT} as "idleDestroyAt",
   (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
   coalesce((select jsonb_agg(jsonb_build_object('key', t.key, 'value', t.value) order by t.added_in, t.ordinal)
               from workspace_tags t where t.workspace = w.id), '[]') as tags,

@@ -97,7 +97,7 @@ const DefaultsCard = ({ organization, project }: CardProps) => {
       )}
       <TextInput
         label="Destroy after this time without activity"
-        description="Such as 14d or 12h. Cadastre stores the value for clients, and destroys nothing by itself."
+        description="Such as 14d or 12h, counted from the last change of the state. Resources of workspaces without a value of their own are destroyed then."
         placeholder="Never"
         {...form.text('auto-destroy-activity-duration')}
       />

@@ -1,10 +1,10 @@
-import { Checkbox, Select, TextInput } from '@mantine/core';
+import { Checkbox, Select, Text, TextInput } from '@mantine/core';
 import { findIncluded } from '../../api/included.js';
 import { useUpdateWorkspace, type WorkspaceInput } from '../../api/workspace-settings.js';
 import type { Workspace, WorkspaceDocument } from '../../api/workspaces.js';
+import { formatExactTime } from '../../components/times.js';
 import { SettingsCard, useSettings } from '../../components/settings-card.js';
 import { CHANGERS, type WorkspaceCardProps } from './setting-card.js';
-import { StoredNote } from './stored-note.js';
 
 type DestructionValues = {
   readonly source: 'inherited' | 'own';
@@ -25,9 +25,11 @@ const toLocalTime = (time: string | null): string => {
 
 const readDestruction = ({ attributes }: Workspace): DestructionValues => {
   const inherits = attributes['inherits-project-auto-destroy'];
+  // With resources and a duration, the time follows from the duration.
+  const isComputed = attributes['auto-destroy-activity-duration'] !== null && attributes['resource-count'] > 0;
   return {
     source: inherits ? 'inherited' : 'own',
-    'auto-destroy-at': inherits ? '' : toLocalTime(attributes['auto-destroy-at']),
+    'auto-destroy-at': inherits || isComputed ? '' : toLocalTime(attributes['auto-destroy-at']),
     'auto-destroy-activity-duration': inherits ? '' : (attributes['auto-destroy-activity-duration'] ?? ''),
     'allow-destroy-plan': attributes['allow-destroy-plan'],
   };
@@ -47,7 +49,18 @@ const toInput = (changes: Partial<DestructionValues>): WorkspaceInput => {
 const describeInherited = (workspace: WorkspaceDocument): string => {
   const project = findIncluded(workspace, workspace.data.relationships.project.data);
   const duration = project?.attributes['auto-destroy-activity-duration'];
-  return duration ? `As the project: ${duration} without a run` : 'As the project: never';
+  return duration ? `As the project: ${duration} without a change of the state` : 'As the project: never';
+};
+
+/** What happens with the saved settings. */
+const describePlan = ({ attributes }: Workspace): string => {
+  const at = attributes['auto-destroy-at'];
+  const time = at === null ? '' : formatExactTime(at);
+  if (attributes['auto-destroy-status'] === 'blocked')
+    return `Nothing is destroyed on ${time}: destroy plans are not allowed.`;
+  if (attributes['resource-count'] === 0) return 'Nothing is destroyed: the workspace has no resources.';
+  if (at === null) return 'Nothing is destroyed automatically.';
+  return `On ${time}, a run destroys all resources without a confirmation. Notifications remind 24 and 12 hours before.`;
 };
 
 /** When the resources of the workspace are destroyed. */
@@ -65,7 +78,9 @@ export const DestructionCard = ({ organization, workspace }: WorkspaceCardProps)
         description="Without it, nobody can queue a run that destroys all resources."
         {...form.checkbox('allow-destroy-plan')}
       />
-      <StoredNote>Cadastre destroys nothing by itself: the fields below have no effect.</StoredNote>
+      <Text size="sm" c="dimmed">
+        {describePlan(workspace.data)}
+      </Text>
       <Select
         label="Automatic destruction"
         allowDeselect={false}
@@ -91,8 +106,8 @@ export const DestructionCard = ({ organization, workspace }: WorkspaceCardProps)
             {...form.text('auto-destroy-at')}
           />
           <TextInput
-            label="Destroy after a time without runs"
-            description="Such as 14d or 36h. Empty: never for this reason."
+            label="Destroy after a time without a change of the state"
+            description="Such as 14d or 36h. A fixed time replaces it. Empty: never for this reason."
             {...form.text('auto-destroy-activity-duration')}
           />
         </>

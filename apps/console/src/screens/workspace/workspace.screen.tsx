@@ -9,6 +9,7 @@ import { Page } from '../../components/page.js';
 import { RunStatusBadge } from '../../components/run-status.js';
 import { LoadingLines, QueryState } from '../../components/states.js';
 import { TabLinks, type TabLink } from '../../components/tab-links.js';
+import { DestroyBanner } from './destroy-banner.js';
 import { useFollowRename } from './follow-rename.js';
 import { LockActions } from './lock-actions.js';
 import { explainLocalExecution, NewRunButton } from './new-run-button.js';
@@ -79,6 +80,7 @@ export const WorkspaceScreen = () => {
         {() => (
           <>
             <TabLinks label="Workspace" tabs={listTabs(`${list}/${name}`)} />
+            {workspace && <DestroyBanner organization={organization} workspace={workspace.data} />}
             <Outlet />
           </>
         )}

@@ -1,0 +1,57 @@
+import { Alert, Group, Text } from '@mantine/core';
+import { useUpdateWorkspace } from '../../api/workspace-settings.js';
+import type { Workspace } from '../../api/workspaces.js';
+import { PermittedButton } from '../../components/permitted-button.js';
+import { FormProblems } from '../../components/problems.js';
+import { ExactTime, useNow } from '../../components/times.js';
+import { showToast } from '../../toasts.js';
+
+const WEEK_MS = 7 * 24 * 60 * 60 * 1_000;
+
+type DestroyBannerProps = { readonly organization: string; readonly workspace: Workspace };
+
+/** Says when the resources of the workspace are destroyed, or what prevents it. */
+export const DestroyBanner = ({ organization, workspace }: DestroyBannerProps) => {
+  const change = useUpdateWorkspace(organization, workspace);
+  const now = useNow();
+  const { attributes } = workspace;
+  const at = attributes['auto-destroy-at'];
+  if (at === null || attributes['resource-count'] === 0) return null;
+  const postpone = (): void => {
+    const later = new Date(Math.max(now, Date.parse(at)) + WEEK_MS).toISOString();
+    const onSuccess = (): void => void showToast({ kind: 'success', message: 'Postponed by a week.' });
+    change.mutate({ attributes: { 'auto-destroy-at': later } }, { onSuccess });
+  };
+  const isBlocked = attributes['auto-destroy-status'] === 'blocked';
+  return (
+    <Alert color={isBlocked ? 'gray' : 'orange'} variant="light" role="status">
+      <Group justify="space-between">
+        <Text size="sm">
+          {isBlocked ? (
+            <>
+              Nothing is destroyed on <ExactTime value={at} />, because this workspace allows no destroy plans.
+            </>
+          ) : (
+            <>
+              All resources of this workspace are destroyed on <ExactTime value={at} />.
+            </>
+          )}
+        </Text>
+        {!isBlocked && (
+          <PermittedButton
+            command="Postpone the automatic destruction"
+            size="compact-sm"
+            variant="default"
+            loading={change.isPending}
+            isPermitted={attributes.permissions['can-update']}
+            reason="You need admin access to this workspace."
+            onClick={postpone}
+          >
+            Postpone by a week
+          </PermittedButton>
+        )}
+      </Group>
+      <FormProblems error={change.error} />
+    </Alert>
+  );
+};

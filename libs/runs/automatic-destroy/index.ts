@@ -1,0 +1,2 @@
+export { createAutomaticDestroyJob } from './automatic-destroy.job.js';
+export { automaticDestroyDefinition } from './automatic-destroy.definition.js';
