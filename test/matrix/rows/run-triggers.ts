@@ -59,7 +59,7 @@ export const runTriggerRows: readonly MatrixRow[] = [
     nameOf: nameOfSource,
     ...whileThere,
   },
-  { route: 'GET /run-triggers/:id', about: runTrigger, demands: ['read-runs'], status: 200, ...whileThere },
+  { route: 'GET /run-triggers/:id', about: runTrigger, demands: ['read-runs'], status: 200, fresh: true },
   {
     route: 'DELETE /run-triggers/:id',
     about: runTrigger,
