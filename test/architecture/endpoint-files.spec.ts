@@ -68,6 +68,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   'oidc-sign-in': 'pages',
   'back-channel-logout': 'responses without a body',
   'identity-links': 'a page',
+  'host-authorizations': 'pages',
   'audit-facts': 'entries for the trail, in its own format',
   events: 'a live stream for browsers',
   'audit-trail': 'entries of the trail have their own format, which is not JSON:API',

@@ -126,6 +126,8 @@ const CALLERS = /^(?:createdBy|holder|confirmedBy|author|reportedBy)\.id$/;
 const TEXTS: Readonly<Record<string, string>> = {
   'AuditFactReported resource.id': 'another service owns the resource',
   'ConfigurationVersionDownloaded linkOf': 'a caller',
+  'OauthClientCreated key': 'the client id of an OAuth application of the Git host',
+  'OauthClientUpdated changes.key': 'the client id of an OAuth application of the Git host',
 };
 
 describe('an event type of the log', () => {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createCommitsJobs } from '#runs/commits';
+import { GitHosts } from '#vcs/git-hosts';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import { chooseRowAction, inspectScreen, openConsole } from '../support/console.js';
-import { REACHES_GIT_HOSTS } from '../support/git-host.js';
+import { createConnectionTokens, REACHES_GIT_HOSTS } from '../support/git-host.js';
 import { INSTALL_GITEA_TIMEOUT_MS, startGitea, type Gitea } from '../support/gitea.js';
 import { runJobs } from '../support/scheduled-jobs.js';
 import {
@@ -56,7 +57,7 @@ const open = async (user: string): Promise<TestPage> => {
   return page;
 };
 
-const listConnections = async () =>
+const listConnections = async (): Promise<any[]> =>
   expectStatus(await server.get('/api/v2/organizations/acme/oauth-clients'), 200).body.data;
 
 const poll = async (): Promise<void> => {
@@ -121,6 +122,43 @@ describe('the connections of an organization', () => {
     const everywhere = resource('oauth-clients', { 'organization-scoped': true });
     expectStatus(await server.patch(`/api/v2/oauth-clients/${connection.id}`, everywhere), 200);
     await page.getByRole('table', { name: 'Connections' }).getByText('All workspaces').waitFor();
+    await page.context().close();
+  });
+
+  it('are authorized on the Git host with an OAuth application', async () => {
+    const page = await open(people.manager);
+    await page.getByRole('button', { name: 'Connect a Git host' }).click();
+    const host = page.getByRole('dialog', { name: 'Connect a Git host' });
+    await host.getByRole('combobox', { name: 'Kind of Git host' }).click();
+    await page.getByRole('option', { name: 'Gitea' }).click();
+    await host.getByRole('textbox', { name: 'Address', exact: true }).fill(gitea.url);
+    await host.getByRole('button', { name: 'Next' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Connect Gitea' });
+    await dialog.getByRole('radio', { name: 'An OAuth application' }).check();
+    const callback = `${server.url}/auth/vcs/callback/${new URL(gitea.url).host}`;
+    await dialog.getByText(callback, { exact: true }).waitFor();
+    expect(await inspectScreen(page, 'version-control-application')).toEqual([]);
+    const application = await gitea.makeApplication(callback);
+    await dialog.getByLabel('Client id').fill(application.key);
+    await dialog.getByLabel('Client secret').fill(application.secret);
+    await dialog.getByLabel('Name').fill('by application');
+    await dialog.getByRole('button', { name: 'Continue on Gitea' }).click();
+    await page.locator('input[name="user_name"]').fill(gitea.user);
+    await page.locator('input[name="password"]').fill(gitea.password);
+    await page.locator('input[name="password"]').press('Enter');
+    await page.locator('#authorize-app').click();
+    const row = page.getByRole('table', { name: 'Connections' }).getByRole('row', { name: 'by application' });
+    await row.getByText('Stored').waitFor();
+    await gitea.call('DELETE', `/user/applications/oauth2/${application.id}`);
+    const client = (await listConnections()).find(({ attributes }) => attributes.name === 'by application');
+    const [{ id: token }] = client.relationships['oauth-tokens'].data;
+    const tokens = createConnectionTokens(server, new GitHosts(['127.0.0.1']));
+    await tokens.recordAnswer(token, (await tokens.open(token)) ?? '', false);
+    await row.getByText('Authorize the connection again.').waitFor();
+    expect(await inspectScreen(page, 'version-control-refused')).toEqual([]);
+    expectStatus(await server.delete(`/api/v2/oauth-clients/${client.id}`), 204);
+    await row.waitFor({ state: 'detached' });
+    expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });
 

@@ -204,7 +204,7 @@ export const differences = (
     .filter(({ expected, answered }) => expected !== answered);
 
 const PREFIX =
-  /^\/(?:$|healthz|readyz|metrics|pages|scim|schemas|sign-in|sign-out|account\/?$|account\/(?:sessions|password|tokens|totp|recovery-codes|passkeys|identities|identity-providers)|app(?:\/|$)|audit-trail-log|oauth\/|\.well-known|api\/(?:registry|docs|openapi|asyncapi))/;
+  /^\/(?:$|healthz|readyz|metrics|pages|scim|schemas|sign-in|sign-out|account\/?$|account\/(?:sessions|password|tokens|totp|recovery-codes|passkeys|identities|identity-providers)|app(?:\/|$)|audit-trail-log|oauth\/|auth\/|\.well-known|api\/(?:registry|docs|openapi|asyncapi))/;
 
 /** Returns the method and the path with its parameters. */
 export const addressOf = ({ route }: MatrixRow, params: Params): { readonly method: string; readonly path: string } => {

@@ -1,7 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Vault } from '#storage/vault';
+import { ConnectionTokens } from '#vcs/connections';
+import type { HostAuthorization } from '#vcs/git-hosts';
 import { expectStatus, resource } from './seeds.js';
-import type { ApiTestClient } from './server.js';
+import type { ApiTestClient, TestServer } from './server.js';
 
 export const HOST_TOKEN = 'b7c1-token-of-the-git-host';
 
@@ -68,3 +71,10 @@ export const makeOauthClient = async (
   const { data } = expectStatus(await api.post(path, newOauthClient(host, { name })), 201).body;
   return { client: data.id as string, token: data.relationships['oauth-tokens'].data[0].id as string };
 };
+
+/** Returns the tokens of the connections, as the jobs of a server open them. */
+export const createConnectionTokens = (
+  { runtime, store, database }: Pick<TestServer, 'runtime' | 'store' | 'database'>,
+  { authorization }: { readonly authorization: Pick<HostAuthorization, 'renew'> },
+): ConnectionTokens =>
+  new ConnectionTokens({ ...runtime, store, vault: new Vault(database, runtime.encryptionKeys), authorization });

@@ -15,6 +15,7 @@ const run = promisify(execFile);
 export const INSTALL_GITEA_TIMEOUT_MS = 15 * 60_000;
 
 const ADMIN = 'cadastre-bot';
+const PASSWORD = 'password';
 
 /** Gitea refuses to run as root, which tests in containers do. */
 const AS_ANYBODY = { GITEA_I_AM_BEING_UNSAFE_RUNNING_AS_ROOT: 'true' };
@@ -38,16 +39,21 @@ type GiteaFork = GiteaClient & {
   pushForReview(topic: string): Promise<void>;
 };
 
+type GiteaApplication = { readonly id: number; readonly key: string; readonly secret: string };
+
 /** A Gitea with an administrator and a token of them. Requests are those of the administrator. */
 export type Gitea = GiteaClient & {
   readonly url: string;
   readonly apiUrl: string;
   readonly user: string;
+  readonly password: string;
   readonly token: string;
   /** Creates a repository with a commit on `main`. Returns its identifier. */
   makeRepository(name: string, files: Readonly<Record<string, string>>): Promise<string>;
   /** Creates a user without rights to the repository, with a fork of it. */
   makeFork(repository: string, user: string): Promise<GiteaFork>;
+  /** Registers an OAuth application of the administrator, to which Gitea sends browsers back. */
+  makeApplication(callbackUrl: string): Promise<GiteaApplication>;
   remove(): Promise<void>;
 };
 
@@ -68,6 +74,8 @@ DB_TYPE = sqlite3
 [security]
 INSTALL_LOCK = true
 PASSWORD_HASH_ALGO = pbkdf2$1$1
+[oauth2]
+INVALIDATE_REFRESH_TOKENS = true
 [webhook]
 ALLOWED_HOST_LIST = loopback, 0.0.0.0/32
 [log]
@@ -116,7 +124,7 @@ export const startGitea = async (): Promise<Gitea> => {
   const env = { ...process.env, ...AS_ANYBODY };
   await writeFile(config, formatConfiguration(folder, sources, port));
   await run(program, ['migrate', '--config', config], { env });
-  const account = ['--username', ADMIN, '--password', 'password', '--email', 'bot@example.com', '--admin'];
+  const account = ['--username', ADMIN, '--password', PASSWORD, '--email', 'bot@example.com', '--admin'];
   const options = ['--must-change-password=false', '--access-token', '--access-token-scopes', 'all'];
   const create = ['admin', 'user', 'create', '--config', config, ...account, ...options];
   const created = await run(program, create, { env });
@@ -135,6 +143,7 @@ export const startGitea = async (): Promise<Gitea> => {
     url,
     apiUrl,
     user: ADMIN,
+    password: PASSWORD,
     token,
     ...client,
     makeRepository: async (name, files) => {
@@ -159,6 +168,11 @@ export const startGitea = async (): Promise<Gitea> => {
       };
       const { full_name: fork } = await other.call('POST', `/repos/${repository}/forks`, {});
       return { ...other, fork, pushForReview };
+    },
+    makeApplication: async (callbackUrl) => {
+      const application = { name: 'Cadastre', redirect_uris: [callbackUrl], confidential_client: true };
+      const created = await client.call('POST', '/user/applications/oauth2', application);
+      return { id: created.id, key: created.client_id, secret: created.client_secret };
     },
     remove: async () => {
       await server.kill();

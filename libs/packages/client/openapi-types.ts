@@ -4878,6 +4878,46 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/auth/vcs/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Start to authorize an OAuth client at its Git host
+     * @description The `connect-path` of OAuth clients with a key. Requests from pages of other sites start nothing.
+     */
+    get: operations['startHostAuthorization'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/auth/vcs/callback/{host}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Finish the authorization of an OAuth client
+     * @description The Git host sends browsers here. Each authorization ends once, within 10 minutes, in the session in which it started.
+     */
+    get: operations['finishHostAuthorization'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/oauth-clients': {
     parameters: {
       query?: never;
@@ -4890,7 +4930,7 @@ export interface paths {
     put?: never;
     /**
      * Create an OAuth client
-     * @description The server requests the account of the token from the Git host, and stores the token encrypted. `gitea` and `forgejo` are service providers of Cadastre.
+     * @description The server requests the account of the token from the Git host, and stores the token encrypted. With `key` and `secret` of an OAuth application instead of `oauth-token-string`, a person authorizes the connection at `connect-path`. `gitea` and `forgejo` are service providers of Cadastre.
      */
     post: operations['createOAuthClient'];
     delete?: never;
@@ -8112,18 +8152,16 @@ export interface components {
         attributes: {
           name?: string | null;
           'organization-scoped'?: boolean | null;
-          /** @description connections have a personal access token of the Git host (oauth-token-string) */
-          key?: unknown;
-          /** @description connections have a personal access token of the Git host (oauth-token-string) */
-          secret?: unknown;
-          /** @description connections have a personal access token of the Git host (oauth-token-string) */
+          /** @description only hosts that cannot be connected need it */
           'rsa-public-key'?: unknown;
-          /** @description connections have a personal access token of the Git host (oauth-token-string) */
+          /** @description only hosts that cannot be connected need it */
           'private-key'?: unknown;
+          key?: string | null;
+          secret?: string | null;
+          'oauth-token-string'?: string | null;
           'service-provider': string;
           'http-url': string;
           'api-url': string;
-          'oauth-token-string': string;
         };
         relationships?: {
           projects?: {
@@ -8145,14 +8183,12 @@ export interface components {
         attributes?: {
           name?: string | null;
           'organization-scoped'?: boolean | null;
-          /** @description connections have a personal access token of the Git host (oauth-token-string) */
-          key?: unknown;
-          /** @description connections have a personal access token of the Git host (oauth-token-string) */
-          secret?: unknown;
-          /** @description connections have a personal access token of the Git host (oauth-token-string) */
+          /** @description only hosts that cannot be connected need it */
           'rsa-public-key'?: unknown;
-          /** @description connections have a personal access token of the Git host (oauth-token-string) */
+          /** @description only hosts that cannot be connected need it */
           'private-key'?: unknown;
+          key?: string | null;
+          secret?: string | null;
           'oauth-token-string'?: string | null;
         };
         relationships?: {
@@ -13103,10 +13139,16 @@ export interface components {
       attributes: {
         /** @example https://git.example.com/api/v1 */
         'api-url': string;
-        /** @constant */
-        'callback-url': null;
-        /** @constant */
-        'connect-path': null;
+        /**
+         * @description Where the Git host sends browsers back. Null for a connection with an access token.
+         * @example https://cadastre.example.com/auth/vcs/callback/git.example.com
+         */
+        'callback-url': string | null;
+        /**
+         * @description Where a person authorizes the connection in a browser. Null for a connection with an access token.
+         * @example /auth/vcs/oc-9sRk2mTqXb4VnYw7
+         */
+        'connect-path': string | null;
         /**
          * Format: date-time
          * @example 2026-01-31T12:30:15.123Z
@@ -13114,8 +13156,11 @@ export interface components {
         'created-at': string;
         /** @example https://git.example.com */
         'http-url': string;
-        /** @constant */
-        key: null;
+        /**
+         * @description The client id of an OAuth application.
+         * @example d3b07384-d113-4956-a5fd-3c1b2b1c2f4e
+         */
+        key: string | null;
         /** @example Git of Acme */
         name: string | null;
         /**
@@ -13131,6 +13176,12 @@ export interface components {
         'service-provider': string;
         /** @example Gitea */
         'service-provider-display-name': string;
+        /**
+         * Format: date-time
+         * @description Since when the Git host refuses the token: it was revoked, or has expired. Null if it does not. Cadastre only.
+         * @example null
+         */
+        'token-refused-at': string | null;
         /**
          * Format: date-time
          * @example 2026-01-31T12:30:15.123Z
@@ -45178,6 +45229,383 @@ export interface operations {
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];
+    };
+  };
+  startHostAuthorization: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the OAuth client. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A page. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
+      /** @description Leads to a page of the Git host. */
+      303: {
+        headers: {
+          /** @description The address of the page. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The OAuth client does not exist, has an access token, or the person may not change it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The OAuth client does not exist, has an access token, or the person may not change it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  finishHostAuthorization: {
+    parameters: {
+      query?: {
+        /** @description Identifies the authorization. */
+        state?: string;
+        /** @description Stands for the token. */
+        code?: string;
+        /** @description Why the Git host grants no token. */
+        error?: string;
+      };
+      header?: never;
+      path: {
+        /** @description The host of the address of the OAuth client. */
+        host: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A page. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
+      /** @description Leads to the next page. */
+      303: {
+        headers: {
+          /** @description The path of the page. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
     };
   };
   listOAuthClients: {

@@ -1249,6 +1249,7 @@ type EventSchemas = {
       apiUrl: string;
       organizationScoped: boolean;
       projects: string[];
+      key?: string;
     };
     /** cadastre.OauthClientUpdated.v1 */
     OauthClientUpdated: {
@@ -1256,6 +1257,7 @@ type EventSchemas = {
         name?: string | null;
         organizationScoped?: boolean;
         projects?: string[];
+        key?: string;
       };
     };
     /** cadastre.OauthClientDestroyed.v1 */
@@ -1271,6 +1273,16 @@ type EventSchemas = {
     OauthTokenReplaced: {
       token: string;
       serviceProviderUser: string;
+    };
+    /** cadastre.OauthClientSecretReplaced.v1 */
+    OauthClientSecretReplaced: Record<string, never>;
+    /** cadastre.OauthTokenRefused.v1 */
+    OauthTokenRefused: {
+      token: string;
+    };
+    /** cadastre.OauthTokenAccepted.v1 */
+    OauthTokenAccepted: {
+      token: string;
     };
     /** cadastre.OauthTokenSshKeyStored.v1 */
     OauthTokenSshKeyStored: {
@@ -2119,6 +2131,9 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   OauthClientDestroyed: 1,
   OauthTokenCreated: 1,
   OauthTokenReplaced: 1,
+  OauthClientSecretReplaced: 1,
+  OauthTokenRefused: 1,
+  OauthTokenAccepted: 1,
   OauthTokenSshKeyStored: 1,
   OauthTokenDestroyed: 1,
   OauthTokensListed: 1,

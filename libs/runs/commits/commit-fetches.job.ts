@@ -26,7 +26,7 @@ const FETCH_WITHIN_MS = 60 * 60_000;
 
 type FetchDependencies = Pick<
   CommitsJobDependencies,
-  'vault' | 'hosts' | 'versions' | 'clock' | 'pauses' | 'startDeadline'
+  'tokens' | 'hosts' | 'versions' | 'clock' | 'pauses' | 'startDeadline'
 >;
 
 /**

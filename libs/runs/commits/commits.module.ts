@@ -6,6 +6,7 @@ import type { BlobStore } from '#storage/blob-store';
 import type { EventStore, ModuleDefinition } from '#storage/event-store';
 import { Vault } from '#storage/vault';
 import { createCommitVersions } from '#runs/runs';
+import { ConnectionTokens } from '#vcs/connections';
 import { GitHosts } from '#vcs/git-hosts';
 import { createCommitFetchesJob } from './commit-fetches.job.js';
 import { createCommitStatusesJob } from './commit-statuses.job.js';
@@ -65,10 +66,11 @@ export const createCommitsJobs = (options: CommitsOptions): readonly ScheduledJo
   const vault = new Vault(database, encryptionKeys);
   // No Git host reaches a server on the machine of a person.
   const publicUrl = isLoopback(new URL(options.publicUrl).hostname) ? null : options.publicUrl;
+  const hosts = new GitHosts(outboundPrivateHosts);
   const dependencies = {
     database,
-    vault,
-    hosts: new GitHosts(outboundPrivateHosts),
+    tokens: new ConnectionTokens({ store, vault, authorization: hosts.authorization, ids, clock }),
+    hosts,
     versions: createCommitVersions(options),
     webhooks: new RepositoryWebhooks({ database, vault, ids, clock, publicUrl }),
     clock,

@@ -1,7 +1,7 @@
 import type { Clock, Logger } from '#platform/kernel';
 import type { Database, JobRun } from '#platform/postgres';
-import type { Vault } from '#storage/vault';
 import type { CommitVersions } from '#runs/runs';
+import type { ConnectionTokens } from '#vcs/connections';
 import { GitHostError, isConnectedProvider, type GitHost, type GitHosts, type ServiceProvider } from '#vcs/git-hosts';
 import type { BoundPosition, BoundWorkspace } from './followed-repositories.queries.js';
 import type { Pauses, PausableWork } from './pauses.service.js';
@@ -12,7 +12,7 @@ const CONNECTIONS_AT_ONCE = 4;
 
 export type CommitsJobDependencies = {
   readonly database: Database;
-  readonly vault: Pick<Vault, 'open'>;
+  readonly tokens: Pick<ConnectionTokens, 'open' | 'recordAnswer'>;
   readonly hosts: Pick<GitHosts, 'open'>;
   readonly versions: Pick<CommitVersions, keyof CommitVersions>;
   readonly webhooks: Pick<RepositoryWebhooks, keyof RepositoryWebhooks>;
@@ -49,14 +49,15 @@ type HostOfToken = Pick<BoundWorkspace, 'token' | 'serviceProvider' | 'apiUrl'>;
 
 /** `deadline`: ends all requests to the host; without it, each request has its own limit. */
 export const openHost = async (
-  { vault, hosts }: Pick<CommitsJobDependencies, 'vault' | 'hosts'>,
+  { tokens, hosts }: Pick<CommitsJobDependencies, 'tokens' | 'hosts'>,
   { token, serviceProvider, apiUrl }: HostOfToken,
   deadline?: AbortSignal,
 ): Promise<GitHost | null> => {
-  const text = await vault.open(token);
+  const text = await tokens.open(token);
   const provider = serviceProvider as ServiceProvider;
   if (text === undefined || !isConnectedProvider(provider)) return null;
-  return hosts.open({ provider, apiUrl, token: text, ...(deadline && { deadline }) });
+  const onAnswer = (isAccepted: boolean): Promise<void> => tokens.recordAnswer(token, text, isAccepted);
+  return hosts.open({ provider, apiUrl, token: text, onAnswer, ...(deadline && { deadline }) });
 };
 
 /** The work on one connection in a round of a job. */

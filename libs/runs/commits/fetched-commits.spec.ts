@@ -27,7 +27,7 @@ const fetchOnce = async (
   let paused: readonly string[] | null = null;
   const turns: AbortController[] = [];
   const job = createCommitFetchesJob({
-    vault: { open: async (token) => token },
+    tokens: { open: async (token) => token, recordAnswer: async () => undefined },
     hosts: {
       open: ({ token }) =>
         ({

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
 import { GitHosts, type GitHost } from '#vcs/git-hosts';
-import { Vault } from '#storage/vault';
 import { createCommitVersions } from '../runs/index.js';
 import { Pauses } from './pauses.service.js';
 import { createRepositoryCommitsJob } from './repository-commits.job.js';
 import { INSTALL_GITEA_TIMEOUT_MS, startGitea, type Gitea } from '../../../test/support/gitea.js';
-import { makeOauthClient, REACHES_GIT_HOSTS } from '../../../test/support/git-host.js';
+import { createConnectionTokens, makeOauthClient, REACHES_GIT_HOSTS } from '../../../test/support/git-host.js';
 import { runJobOnce } from '../../../test/support/scheduled-jobs.js';
 import { makeOrganization, makeRemotePool, makeWorkspace } from '../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../test/support/server.js';
@@ -60,7 +59,7 @@ it('decides a push for 1,000 workspaces of a repository with one comparison', as
   const hosts = new GitHosts(['127.0.0.1']);
   const job = createRepositoryCommitsJob({
     database,
-    vault: new Vault(database, runtime.encryptionKeys),
+    tokens: createConnectionTokens(server, hosts),
     hosts: { open: (access) => countCalls(hosts.open(access), calls) },
     versions: createCommitVersions({ ...runtime, ...runtime.settings, store }),
     webhooks: { ensure: async () => undefined, removeUnused: async () => undefined },

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
 import type { ScheduledJob } from '#platform/postgres';
-import { Vault } from '#storage/vault';
 import { GitHostError, GitHosts, type GitHost } from '#vcs/git-hosts';
 import { createCommitVersions } from '../runs/index.js';
 import { createCommitsJobs } from './index.js';
@@ -11,7 +10,7 @@ import { FixedClock } from '../../../test/support/clocks.js';
 import { waitForFollowers } from '../../../test/support/event-log.js';
 import { quiet } from '../../../test/support/silent-logger.js';
 import { INSTALL_GITEA_TIMEOUT_MS, startGitea, type Gitea } from '../../../test/support/gitea.js';
-import { makeOauthClient, REACHES_GIT_HOSTS } from '../../../test/support/git-host.js';
+import { createConnectionTokens, makeOauthClient, REACHES_GIT_HOSTS } from '../../../test/support/git-host.js';
 import {
   expectStatus,
   makeOrganization,
@@ -59,7 +58,7 @@ const createReadingJob = (
   return createRepositoryCommitsJob({
     ...runtime,
     database,
-    vault: new Vault(database, runtime.encryptionKeys),
+    tokens: createConnectionTokens(server, hosts),
     versions: createCommitVersions({ ...runtime, ...runtime.settings, store }),
     webhooks: { ensure: async () => undefined, removeUnused: async () => undefined },
     hosts: {

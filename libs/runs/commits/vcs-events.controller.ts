@@ -71,6 +71,7 @@ export class VcsEventsController {
     const { rows, total } = await listVcsEvents(this.database, actor, organization, filter, page);
     const ids = [...new Set(rows.map(({ client }) => client))];
     const included = includes?.has('oauth_client') ? await listOauthClientsByIds(this.database, ids) : undefined;
-    return renderPage(rows.map(renderVcsEvent), page, total, request.publicUrl, included?.map(renderOauthClient));
+    const resources = included?.map((row) => renderOauthClient(row, request.publicUrl));
+    return renderPage(rows.map(renderVcsEvent), page, total, request.publicUrl, resources);
   }
 }

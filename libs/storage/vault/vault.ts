@@ -29,11 +29,12 @@ export class Vault {
 
   /**
    * Returns a statement that inserts the secret or replaces the one with the same id. `organization`: null for a secret of
-   * the site.
+   * the site. `condition`: the statement does nothing if it is false.
    */
-  storeSecret(id: string, organization: string | null, text: string): Sql {
+  storeSecret(id: string, organization: string | null, text: string, condition: Sql = sql.raw('true')): Sql {
     return sql`insert into vault.secrets (id, organization, sealed)
-               values (${id}, ${organization ?? SITE}, ${this.envelope.encrypt(id, Buffer.from(text))})
+               select ${id}::text, ${organization ?? SITE}::text, ${this.envelope.encrypt(id, Buffer.from(text))}::bytea
+                where ${condition}
                on conflict (id) do update set sealed = excluded.sealed`;
   }
 

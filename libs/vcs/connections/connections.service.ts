@@ -1,5 +1,5 @@
-import { Refusal, unprocessable, unavailable, tooManyRequests } from '#platform/kernel';
-import { Vault } from '#storage/vault';
+import { notFound, Refusal, unprocessable, unavailable, tooManyRequests } from '#platform/kernel';
+import type { Vault } from '#storage/vault';
 import {
   CONNECTED_PROVIDERS,
   GitHostError,
@@ -9,9 +9,12 @@ import {
   type ConnectedProvider,
   type GitHost,
   type GitHostFailure,
+  type GrantedToken,
+  type HostAuthorization,
   type ServiceProvider,
 } from '#vcs/git-hosts';
-import type { OauthClientRow } from './oauth-clients.view.js';
+import type { ConnectionTokens } from './connection-tokens.service.js';
+import { toClientSecretId, type OauthClientRow } from './oauth-clients.view.js';
 
 /** What opens the Git host of a connection. */
 type ConnectionCredential = {
@@ -52,7 +55,8 @@ const isKnownProvider = (provider: string): provider is ServiceProvider => Objec
 export class Connections {
   constructor(
     private readonly hosts: GitHosts,
-    private readonly vault: Vault,
+    private readonly tokens: Pick<ConnectionTokens, 'open' | 'recordAnswer'>,
+    private readonly vault: Pick<Vault, 'open'>,
   ) {}
 
   /** Returns the name of the account that a token belongs to. Throws 422 if the host does not confirm the token. */
@@ -66,19 +70,41 @@ export class Connections {
     }
   }
 
+  /** Returns the token that a Git host grants for the code with which it has sent a browser back. */
+  async exchangeCode(
+    { key, id, httpUrl, serviceProvider }: OauthClientRow,
+    code: Parameters<HostAuthorization['exchange']>[1],
+  ): Promise<GrantedToken> {
+    const secret = await this.vault.open(toClientSecretId(id));
+    if (key === null || secret === undefined) throw notFound();
+    const provider = requireConnectedProvider(serviceProvider);
+    try {
+      return await this.hosts.authorization.exchange({ provider, httpUrl, key, secret }, code);
+    } catch (error) {
+      throw error instanceof GitHostError ? toRefusal(error) : error;
+    }
+  }
+
   /** Runs requests to the Git host of a connection for a caller. Failures of the host become refusals. */
   async use<T>(client: OauthClientRow, work: (host: GitHost) => Promise<T>): Promise<T> {
-    const text = client.token === null ? undefined : await this.vault.open(client.token);
-    if (text === undefined) throw unprocessable('The connection has no token');
+    const { token, apiUrl } = client;
     const provider = requireConnectedProvider(client.serviceProvider);
-    const deadline = AbortSignal.timeout(USE_WITHIN_MS);
     try {
-      return await work(this.hosts.open({ provider, apiUrl: client.apiUrl, token: text, deadline }));
+      const text = token === null ? undefined : await this.tokens.open(token);
+      if (token === null || text === undefined) throw unprocessable(describeMissingToken(client));
+      const deadline = AbortSignal.timeout(USE_WITHIN_MS);
+      const onAnswer = (isAccepted: boolean): Promise<void> => this.tokens.recordAnswer(token, text, isAccepted);
+      return await work(this.hosts.open({ provider, apiUrl, token: text, deadline, onAnswer }));
     } catch (error) {
       throw error instanceof GitHostError ? toRefusal(error) : error;
     }
   }
 }
+
+const describeMissingToken = ({ key }: OauthClientRow): string =>
+  key === null
+    ? 'The connection has no token. Store another oauth-token-string'
+    : 'The connection has no token. Open its connect-path in a browser to authorize it at the Git host';
 
 const toRefusal = ({ failure, message, retryAfter }: GitHostError): Refusal => {
   if (failure === 'rate-limited') return tooManyRequests(message, retryAfter ?? DEFAULT_PAUSE_S);

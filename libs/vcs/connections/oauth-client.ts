@@ -15,7 +15,7 @@ import {
   type EventsOf,
   type Message,
 } from '#platform/kernel';
-import { inOrganization, READS } from '#api/access/rules';
+import { inOrganization } from '#api/access/rules';
 
 const projects = z.array(z.string());
 
@@ -26,20 +26,24 @@ const settings = z.strictObject({
   apiUrl: z.string(),
   organizationScoped: z.boolean(),
   projects,
+  key: z.string().exactOptional(),
 });
 
 export type OauthClientSettings = Readonly<Omit<z.infer<typeof settings>, 'projects'>> & {
   /** Ids of the projects that may use the connection if `organizationScoped` is false. */
   readonly projects: readonly string[];
+  /** The client id of an OAuth application of the host. Absent: the connection has an access token of an account. */
+  readonly key?: string;
 };
 
 const changes = z.strictObject({
   name: z.string().nullable().exactOptional(),
   organizationScoped: z.boolean().exactOptional(),
   projects: projects.exactOptional(),
+  key: z.string().exactOptional(),
 });
 
-export type OauthClientChanges = Partial<Pick<OauthClientSettings, 'name' | 'organizationScoped' | 'projects'>>;
+export type OauthClientChanges = Partial<Pick<OauthClientSettings, 'name' | 'organizationScoped' | 'projects' | 'key'>>;
 
 const clientName = z.strictObject({ name: z.string().nullable() });
 const token = z.strictObject({ token: z.string() });
@@ -48,7 +52,8 @@ const onToken = { action: 'update', resource: 'oauth_token', id: ({ token: id }:
 
 /**
  * A connection of an organization to a Git host, with the token of an account of the host. The vault stores the text of
- * the token under the token's id, and the SSH key under `toSshKeyId` of it. No event, state or document contains them.
+ * the token under the token's id, and the SSH key under `toSshKeyId` of it. A connection with a key gets its token in the
+ * browser; the vault stores its secret. No event, state or document contains them.
  *
  *   absent ──create──► active ──destroy──► deleted
  */
@@ -89,6 +94,26 @@ export const oauthClientEvents = defineEvents(
       live: 'changed',
       ids: { refersTo: { token: ['ot'] } },
     },
+    /** Another secret of the OAuth application. */
+    OauthClientSecretReplaced: {
+      schema: z.strictObject({}),
+      audit: { action: 'update', meta: () => ({ change: 'secret' }) },
+      live: 'changed',
+    },
+    /** The Git host refuses the token: somebody has revoked it, or it has expired. */
+    OauthTokenRefused: {
+      schema: token,
+      audit: { unaudited: 'the catalogue has no such entry, and nobody has changed anything here' },
+      live: 'changed',
+      ids: { refersTo: { token: ['ot'] } },
+    },
+    /** The Git host accepts a token again that it has refused. */
+    OauthTokenAccepted: {
+      schema: token,
+      audit: { unaudited: 'the catalogue has no such entry, and nobody has changed anything here' },
+      live: 'changed',
+      ids: { refersTo: { token: ['ot'] } },
+    },
     OauthTokenSshKeyStored: {
       schema: token,
       audit: { ...onToken, meta: () => ({ change: 'ssh-key' }) },
@@ -106,38 +131,24 @@ export const oauthClientEvents = defineEvents(
 
 export type OauthClientEvent = EventsOf<typeof oauthClientEvents>;
 
-/** Recorded reads. */
-export const oauthTokenReads = defineEvents(
-  { ...READS, audited: 'oauth_token' },
-  {
-    OauthTokensListed: {
-      schema: z.strictObject({ organization: z.string(), count: z.int() }),
-      audit: { action: 'index', id: ({ organization }) => organization, meta: ({ count }) => ({ count }) },
-      ids: { refersTo: { organization: ['org'] } },
-    },
-    OauthTokenShown: {
-      schema: token,
-      audit: { action: 'show', id: ({ token: id }) => id },
-      ids: { refersTo: { token: ['ot'] } },
-    },
-  },
-);
-
-export type OauthTokenRead = EventsOf<typeof oauthTokenReads>;
-
 /** The token of a new connection. `user` is the name of its account at the Git host. */
 export type NewOauthToken = { readonly id: string; readonly user: string };
 
 export type OauthClientCommand =
-  | Message<'CreateOauthClient', { settings: OauthClientSettings; token: NewOauthToken }>
+  /** `token`: null for a connection that gets its token in the browser. */
+  | Message<'CreateOauthClient', { settings: OauthClientSettings; token: NewOauthToken | null }>
   | Message<
       'UpdateOauthClient',
       {
         changes: OauthClientChanges;
         /** The token with its new text; null if the text does not change. */
         token: NewOauthToken | null;
+        replacesSecret: boolean;
       }
     >
+  /** The browser of a person has brought a token of the host. */
+  | Message<'AuthorizeOauthClient', { token: NewOauthToken }>
+  | Message<'RecordTokenAnswer', { token: string; isAccepted: boolean }>
   | Message<'ChangeClientProjects', { add: readonly string[]; remove: readonly string[] }>
   | Message<'DestroyOauthClient', Record<never, never>>
   | Message<'StoreTokenSshKey', { token: string }>
@@ -147,6 +158,8 @@ type ActiveOauthClient = OauthClientSettings & {
   readonly status: 'active';
   /** Id of its token; null after the token was destroyed. */
   readonly token: string | null;
+  /** Whether the host refuses the token. */
+  readonly isRefused: boolean;
 };
 
 type OauthClientState = { readonly status: 'absent' | 'deleted' } | ActiveOauthClient;
@@ -180,6 +193,9 @@ export const checkSshKey = (text: string): void => {
   throw unprocessable('Ssh key is invalid: it must be a private key in PEM format', 'ssh-key');
 };
 
+const changeActive = (state: OauthClientState, changed: Partial<ActiveOauthClient>): OauthClientState =>
+  state.status === 'active' ? { ...state, ...changed } : state;
+
 const requireToken = (state: OauthClientState, id: string): void => {
   if (requireActive(state).token !== id) throw notFound();
 };
@@ -194,7 +210,7 @@ const update = (before: ActiveOauthClient, requested: OauthClientChanges): reado
 };
 
 export const oauthClient: Decider<OauthClientState, OauthClientCommand, OauthClientEvent> = {
-  version: 1,
+  version: 2,
   initial: { status: 'absent' },
   decide: {
     CreateOauthClient: ({ settings: input, token: created }, state) => {
@@ -202,12 +218,25 @@ export const oauthClient: Decider<OauthClientState, OauthClientCommand, OauthCli
       checkNewClient(input);
       return [
         { type: 'OauthClientCreated', data: { ...input, projects: normalizeProjects(input.projects) } },
-        { type: 'OauthTokenCreated', data: { token: created.id, serviceProviderUser: created.user } },
+        ...(created
+          ? [{ type: 'OauthTokenCreated', data: { token: created.id, serviceProviderUser: created.user } } as const]
+          : []),
       ];
     },
-    UpdateOauthClient: ({ changes: requested, token: replaced }, state) => {
+    UpdateOauthClient: ({ changes: requested, token: replaced, replacesSecret }, state) => {
       const before = requireActive(state);
-      return [...update(before, requested), ...(replaced ? [replaceToken(before, replaced)] : [])];
+      if (before.key === undefined && (replacesSecret || requested.key !== undefined))
+        throw unprocessable('Key and secret can only replace those of a connection that was created with both', 'key');
+      return [
+        ...update(before, requested),
+        ...(replacesSecret ? [{ type: 'OauthClientSecretReplaced', data: {} } as const] : []),
+        ...(replaced ? [replaceToken(before, replaced)] : []),
+      ];
+    },
+    AuthorizeOauthClient: ({ token: granted }, state) => [replaceToken(requireActive(state), granted)],
+    RecordTokenAnswer: ({ token: id, isAccepted }, state) => {
+      if (state.status !== 'active' || state.token !== id || state.isRefused === !isAccepted) return [];
+      return [{ type: isAccepted ? 'OauthTokenAccepted' : 'OauthTokenRefused', data: { token: id } }];
     },
     ChangeClientProjects: ({ add, remove }, state) => {
       const before = requireActive(state);
@@ -231,13 +260,16 @@ export const oauthClient: Decider<OauthClientState, OauthClientCommand, OauthCli
     },
   },
   evolve: {
-    OauthClientCreated: (created) => ({ status: 'active', ...created, token: null }),
-    OauthClientUpdated: ({ changes: changed }, state) => (state.status === 'active' ? { ...state, ...changed } : state),
+    OauthClientCreated: (created) => ({ status: 'active', ...created, token: null, isRefused: false }),
+    OauthClientUpdated: ({ changes: changed }, state) => changeActive(state, changed),
     OauthClientDestroyed: () => ({ status: 'deleted' }),
-    OauthTokenCreated: ({ token: id }, state) => (state.status === 'active' ? { ...state, token: id } : state),
-    OauthTokenReplaced: (_, state) => state,
+    OauthClientSecretReplaced: (_, state) => state,
+    OauthTokenCreated: ({ token: id }, state) => changeActive(state, { token: id, isRefused: false }),
+    OauthTokenReplaced: (_, state) => changeActive(state, { isRefused: false }),
+    OauthTokenRefused: (_, state) => changeActive(state, { isRefused: true }),
+    OauthTokenAccepted: (_, state) => changeActive(state, { isRefused: false }),
     OauthTokenSshKeyStored: (_, state) => state,
-    OauthTokenDestroyed: (_, state) => (state.status === 'active' ? { ...state, token: null } : state),
+    OauthTokenDestroyed: (_, state) => changeActive(state, { token: null, isRefused: false }),
   },
 };
 

@@ -85,7 +85,8 @@ describe('an OAuth client', () => {
       /Bitbucket Cloud cannot be connected/,
     ],
     ['an unknown kind', { 'service-provider': 'svn' }, 'service-provider', /accepted are github, .*, gitea, forgejo/],
-    ['an application of the host', { key: 'a' }, 'key', /personal access token/],
+    ['a token and an application', { key: 'a', secret: 'b' }, 'oauth-token-string', /or key and secret/],
+    ['a public key', { 'rsa-public-key': 'a' }, 'rsa-public-key', /not supported/],
     ['a blank name', { name: ' ' }, 'name', /can't be blank/],
   ])('is refused with the attribute that is wrong, and changes nothing: %s', async (_, attributes, name, detail) => {
     const before = expectStatus(await server.get(CLIENTS), 200).body.meta.pagination['total-count'];

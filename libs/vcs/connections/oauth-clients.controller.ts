@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CurrentActor, type Actor } from '#api/access';
 import { Database } from '#platform/postgres';
-import { notFound, sql } from '#platform/kernel';
+import { notFound, sql, unprocessable } from '#platform/kernel';
 import {
   identifiersBody,
   MAX_PAGE_SIZE,
@@ -26,27 +26,46 @@ import {
 } from '#api/json-api';
 import { selectRelatedProjects } from '#organizations/organizations';
 import { hasToken, renderOauthClient, renderOauthToken } from './oauth-clients.document.js';
-import { ChangeOauthClient } from './oauth-clients.handler.js';
+import { ChangeOauthClient, type ClientSecrets } from './oauth-clients.handler.js';
 import { findOauthClient, listOauthClients, type OauthClientRow } from './oauth-clients.view.js';
 
 const url = text(2_000);
-const NO_FLOW = 'connections have a personal access token of the Git host (oauth-token-string)';
+const NO_KEYS = 'only hosts that cannot be connected need it';
 const NO_AGENTS = 'the server itself sends the requests to Git hosts';
 
 const attributes = {
   name: text(255).nullish(),
   'organization-scoped': z.boolean().nullish(),
-  key: unsupportedMember(NO_FLOW),
-  secret: unsupportedMember(NO_FLOW),
-  'rsa-public-key': unsupportedMember(NO_FLOW),
-  'private-key': unsupportedMember(NO_FLOW),
+  'rsa-public-key': unsupportedMember(NO_KEYS),
+  'private-key': unsupportedMember(NO_KEYS),
 };
 
-/** The token becomes a header of requests. */
-const token = text(4_096)
-  .trim()
-  .refine((value) => value !== '', "can't be blank")
-  .refine((value) => /^[\x21-\x7e]*$/.test(value), 'must consist of visible ASCII characters, without spaces');
+/** Tokens become headers of requests, and the others are parameters of OAuth. */
+const visibleText = (most: number) =>
+  text(most)
+    .trim()
+    .refine((value) => value !== '', "can't be blank")
+    .refine((value) => /^[\x21-\x7e]*$/.test(value), 'must consist of visible ASCII characters, without spaces');
+
+const credentials = {
+  key: visibleText(255).nullish(),
+  secret: visibleText(4_096).nullish(),
+  'oauth-token-string': visibleText(4_096).nullish(),
+};
+
+/** Returns the credentials of a new connection: an access token, or the key and the secret of an OAuth application. */
+const parseCredentials = ({
+  key,
+  secret,
+  'oauth-token-string': tokenText,
+}: z.infer<z.ZodObject<typeof credentials>>): ClientSecrets & { readonly key?: string } => {
+  if (tokenText && !key && !secret) return { tokenText };
+  if (!tokenText && key && secret) return { key, secret };
+  throw unprocessable(
+    'Oauth token string is required, or key and secret of an OAuth application of the Git host instead of it',
+    'oauth-token-string',
+  );
+};
 
 const relationships = z
   .object({ projects: toManyInput('projects'), 'agent-pool': unsupportedMember(NO_AGENTS) })
@@ -56,17 +75,17 @@ export const createBody = resourceBody(
   'oauth-clients',
   z.object({
     ...attributes,
+    ...credentials,
     'service-provider': text(255),
     'http-url': url,
     'api-url': url,
-    'oauth-token-string': token,
   }),
   relationships,
 );
 
 export const updateBody = resourceBody(
   'oauth-clients',
-  z.object({ ...attributes, 'oauth-token-string': token.nullish() }).default({}),
+  z.object({ ...attributes, ...credentials }).default({}),
   relationships,
 );
 
@@ -95,16 +114,19 @@ export class OauthClientsController {
     const page = parsePage(query, MAX_PAGE_SIZE);
     const { rows, total } = await listOauthClients(this.database, actor, organization, page);
     const included = await this.loadIncluded(rows, includes, actor);
-    return renderPage(rows.map(renderOauthClient), page, total, request.publicUrl, included);
+    const data = rows.map((row) => renderOauthClient(row, request.publicUrl));
+    return renderPage(data, page, total, request.publicUrl, included);
   }
 
   @Post('organizations/:organization/oauth-clients')
   async create(
     @Param('organization') organization: string,
     @Body() body: unknown,
+    @Req() { publicUrl }: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const { attributes: input, relationships: related } = parseBody(createBody, body).data;
+    const { key, ...secrets } = parseCredentials(input);
     const settings = {
       name: input.name ?? null,
       serviceProvider: input['service-provider'],
@@ -112,37 +134,47 @@ export class OauthClientsController {
       apiUrl: trimUrl(input['api-url']),
       organizationScoped: input['organization-scoped'] ?? true,
       projects: [...(parseToMany(related?.projects) ?? [])],
+      ...(key !== undefined && { key }),
     };
-    const tokenText = input['oauth-token-string'];
     const row = await this.bus.execute(
-      new ChangeOauthClient('CreateOauthClient', { organization, settings, tokenText, actor }),
+      new ChangeOauthClient('CreateOauthClient', { organization, settings, secrets, actor }),
     );
-    return renderDocument(renderOauthClient(row));
+    return renderDocument(renderOauthClient(row, publicUrl));
   }
 
   @Get('oauth-clients/:id')
   async show(
     @Param('id') id: string,
     @Query() query: QueryParameters,
+    @Req() { publicUrl }: FastifyRequest,
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const includes = parseInclude(query, INCLUDES);
     const row = await findOauthClient(this.database, actor, 'read-vcs-connections', id);
-    return renderDocument(renderOauthClient(row), await this.loadIncluded([row], includes, actor));
+    return renderDocument(renderOauthClient(row, publicUrl), await this.loadIncluded([row], includes, actor));
   }
 
   @Patch('oauth-clients/:id')
-  async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
+  async update(
+    @Param('id') id: string,
+    @Body() body: unknown,
+    @Req() { publicUrl }: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
     const { attributes: input, relationships: related } = parseBody(updateBody, body).data;
     const changes = omitUndefined({
       name: input.name,
       organizationScoped: input['organization-scoped'] ?? undefined,
       projects: parseToMany(related?.projects),
+      key: input.key ?? undefined,
     });
-    const tokenText = input['oauth-token-string'] ?? null;
-    const row = await this.bus.execute(new ChangeOauthClient('UpdateOauthClient', { id, changes, tokenText, actor }));
+    const secrets = omitUndefined({
+      tokenText: input['oauth-token-string'] ?? undefined,
+      secret: input.secret ?? undefined,
+    });
+    const row = await this.bus.execute(new ChangeOauthClient('UpdateOauthClient', { id, changes, secrets, actor }));
     if (!row) throw notFound();
-    return renderDocument(renderOauthClient(row));
+    return renderDocument(renderOauthClient(row, publicUrl));
   }
 
   @Delete('oauth-clients/:id')

@@ -2,7 +2,12 @@ import { linkTo, toMany, toOne, type Resource } from '#api/json-api';
 import { SERVICE_PROVIDERS, type ServiceProvider } from '#vcs/git-hosts';
 import type { OauthClientRow } from './oauth-clients.view.js';
 
-export const renderOauthClient = (row: OauthClientRow): Resource => {
+/** Returns the path to which a Git host sends browsers back. Each host has its own, so that no host gets the code of another. */
+export const getCallbackPath = ({ httpUrl }: Pick<OauthClientRow, 'httpUrl'>): string =>
+  `/auth/vcs/callback/${new URL(httpUrl).host}`;
+
+/** `publicUrl`: the address of the server, or of any of its pages. */
+export const renderOauthClient = (row: OauthClientRow, publicUrl: string): Resource => {
   const self = `/api/v2/oauth-clients/${row.id}`;
   return {
     id: row.id,
@@ -10,16 +15,17 @@ export const renderOauthClient = (row: OauthClientRow): Resource => {
     attributes: {
       name: row.name,
       'api-url': row.apiUrl,
-      'callback-url': null,
-      'connect-path': null,
+      'callback-url': row.key === null ? null : new URL(getCallbackPath(row), publicUrl).href,
+      'connect-path': row.key === null ? null : `/auth/vcs/${row.id}`,
       'created-at': row.createdAt,
       'http-url': row.httpUrl,
-      key: null,
+      key: row.key,
       'organization-scoped': row.organizationScoped,
       'rsa-public-key': null,
       secret: null,
       'service-provider': row.serviceProvider,
       'service-provider-display-name': SERVICE_PROVIDERS[row.serviceProvider as ServiceProvider] ?? row.serviceProvider,
+      'token-refused-at': row.tokenRefusedAt,
       'updated-at': row.updatedAt,
     },
     relationships: {

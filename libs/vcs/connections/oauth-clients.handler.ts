@@ -11,6 +11,8 @@ import {
 } from '#storage/event-store';
 import { Vault } from '#storage/vault';
 import { changeResource, createResource, type Actor } from '#api/access';
+import type { GrantedToken } from '#vcs/git-hosts';
+import { ConnectionTokens } from './connection-tokens.service.js';
 import { Connections, requireConnectedProvider } from './connections.service.js';
 import {
   checkNewClient,
@@ -26,21 +28,31 @@ import {
   findOauthTokenForCommand,
   loadOrganizationForClient,
   selectOauthClientById,
+  toClientSecretId,
   toSshKeyId,
   type OauthClientForCommand,
   type OauthClientRow,
 } from './oauth-clients.view.js';
 
+/** Texts for the vault. Absent ones do not change. */
+export type ClientSecrets = {
+  /** The access token. */
+  readonly tokenText?: string;
+  /** The secret of the OAuth application. */
+  readonly secret?: string;
+};
+
 type OauthClientOperations = {
   CreateOauthClient: Operation<
-    { organization: string; settings: OauthClientSettings; tokenText: string; actor: Actor },
+    { organization: string; settings: OauthClientSettings; secrets: ClientSecrets; actor: Actor },
     OauthClientRow
   >;
-  /** Resolves to null if the client has been deleted meanwhile. `tokenText`: null if the token does not change. */
+  /** Resolves to null if the client has been deleted meanwhile. */
   UpdateOauthClient: Operation<
-    { id: string; changes: OauthClientChanges; tokenText: string | null; actor: Actor },
+    { id: string; changes: OauthClientChanges; secrets: ClientSecrets; actor: Actor },
     OauthClientRow | null
   >;
+  AuthorizeOauthClient: Operation<{ id: string; granted: GrantedToken; actor: Actor }, void>;
   AddClientProjects: Operation<{ id: string; projects: readonly string[]; actor: Actor }, void>;
   RemoveClientProjects: Operation<{ id: string; projects: readonly string[]; actor: Actor }, void>;
   DestroyOauthClient: Operation<{ id: string; actor: Actor }, void>;
@@ -69,6 +81,7 @@ export class OauthClientsHandler extends AggregateHandler<OauthClientOperations>
   protected readonly operations: OperationTable<OauthClientOperations> = {
     CreateOauthClient: (input) => this.create(input),
     UpdateOauthClient: (input) => this.update(input),
+    AuthorizeOauthClient: (input) => this.authorize(input),
     AddClientProjects: ({ id, projects, actor }) => this.changeProjects(id, projects, [], actor),
     RemoveClientProjects: ({ id, projects, actor }) => this.changeProjects(id, [], projects, actor),
     DestroyOauthClient: async ({ id, actor }) => {
@@ -87,14 +100,14 @@ export class OauthClientsHandler extends AggregateHandler<OauthClientOperations>
     private readonly ids: Ids,
     private readonly vault: Vault,
     private readonly connections: Connections,
+    private readonly tokens: ConnectionTokens,
   ) {
     super();
   }
 
   private async create(input: OauthClientOperations['CreateOauthClient']['input']): Promise<OauthClientRow> {
-    const { organization, settings, tokenText, actor } = input;
+    const { organization, settings, secrets, actor } = input;
     const id = this.ids.next('oc');
-    const token = this.ids.next('ot');
     const rows = await createResource(this.store, oauthClient, {
       id,
       actor,
@@ -103,36 +116,71 @@ export class OauthClientsHandler extends AggregateHandler<OauthClientOperations>
         requireConnectedProvider(settings.serviceProvider);
         checkNewClient(settings);
         checkProjects(settings.projects, parent.existingProjects, IN_CLIENT);
-        return { ...parent, user: await this.connections.verifyToken({ ...settings, text: tokenText }) };
+        return { ...parent, token: await this.prepareToken({ ...settings, token: null }, secrets) };
       },
-      command: ({ user }) => ({ type: 'CreateOauthClient', data: { settings, token: { id: token, user } } }),
-      read: (parent) => [selectOauthClientById(id), this.vault.storeSecret(token, parent.organization, tokenText)],
+      command: ({ token }) => ({ type: 'CreateOauthClient', data: { settings, token } }),
+      read: (parent) => [selectOauthClientById(id), ...this.storeSecrets(id, parent, secrets)],
     });
     return getFirstRow<OauthClientRow>(rows);
   }
 
   private async update(input: OauthClientOperations['UpdateOauthClient']['input']): Promise<OauthClientRow | null> {
-    const { id, changes, tokenText, actor } = input;
+    const { id, changes, secrets, actor } = input;
+    const replacesSecret = secrets.secret !== undefined;
     const rows = await changeResource(this.store, oauthClient, {
       actor,
       load: async () => {
         const row = await findOauthClientForCommand(this.store.database, actor, id, changes.projects);
         checkProjects(changes.projects ?? [], row.existingProjects, IN_CLIENT);
-        return { ...row, replaced: await this.prepareToken(row, tokenText) };
+        return { ...row, replaced: await this.prepareToken(row, secrets) };
       },
-      command: ({ replaced }) => ({ type: 'UpdateOauthClient', data: { changes, token: replaced } }),
+      command: ({ replaced }) => ({ type: 'UpdateOauthClient', data: { changes, token: replaced, replacesSecret } }),
       read: ({ organization, replaced }) => [
         selectOauthClientById(id),
-        ...(replaced && tokenText !== null ? [this.vault.storeSecret(replaced.id, organization, tokenText)] : []),
+        ...this.storeSecrets(id, { organization, token: replaced }, secrets),
       ],
     });
     return getFirstRowOrNull<OauthClientRow>(rows);
   }
 
+  /** Stores the token that a Git host has granted to a person in a browser. */
+  private async authorize({
+    id,
+    granted,
+    actor,
+  }: OauthClientOperations['AuthorizeOauthClient']['input']): Promise<void> {
+    await changeResource(this.store, oauthClient, {
+      actor,
+      load: async () => {
+        const row = await findOauthClientForCommand(this.store.database, actor, id);
+        const user = await this.connections.verifyToken({ ...row, text: granted.text });
+        return { ...row, authorized: { id: row.token ?? this.ids.next('ot'), user } };
+      },
+      command: ({ authorized }) => ({ type: 'AuthorizeOauthClient', data: { token: authorized } }),
+      read: ({ authorized, organization }) => this.tokens.buildStore(authorized.id, organization, granted),
+    });
+  }
+
   /** Returns the token with the account of its new text; null if there is no new text. */
-  private async prepareToken(row: OauthClientForCommand, text: string | null): Promise<NewOauthToken | null> {
-    if (text === null) return null;
+  private async prepareToken(
+    row: Pick<OauthClientForCommand, 'serviceProvider' | 'apiUrl' | 'token'>,
+    { tokenText: text }: ClientSecrets,
+  ): Promise<NewOauthToken | null> {
+    if (text === undefined) return null;
     return { id: row.token ?? this.ids.next('ot'), user: await this.connections.verifyToken({ ...row, text }) };
+  }
+
+  private storeSecrets(
+    id: string,
+    { organization, token }: { readonly organization: string; readonly token: NewOauthToken | null },
+    { tokenText: text, secret }: ClientSecrets,
+  ): readonly Sql[] {
+    return [
+      ...(secret === undefined ? [] : [this.vault.storeSecret(toClientSecretId(id), organization, secret)]),
+      ...(token === null || text === undefined
+        ? []
+        : this.tokens.buildStore(token.id, organization, { text, renewal: null, expiresInS: null })),
+    ];
   }
 
   private async changeProjects(

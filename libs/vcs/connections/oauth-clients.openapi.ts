@@ -21,11 +21,17 @@ export const oauthClientSchema = defineResource({
   exampleId: 'oc-9sRk2mTqXb4VnYw7',
   attributes: {
     'api-url': exampleText('https://git.example.com/api/v1'),
-    'callback-url': always(null),
-    'connect-path': always(null),
+    'callback-url': exampleText(
+      'https://cadastre.example.com/auth/vcs/callback/git.example.com',
+      'Where the Git host sends browsers back. Null for a connection with an access token.',
+    ).nullable(),
+    'connect-path': exampleText(
+      '/auth/vcs/oc-9sRk2mTqXb4VnYw7',
+      'Where a person authorizes the connection in a browser. Null for a connection with an access token.',
+    ).nullable(),
     'created-at': timestamp(),
     'http-url': exampleText('https://git.example.com'),
-    key: always(null),
+    key: exampleText('d3b07384-d113-4956-a5fd-3c1b2b1c2f4e', 'The client id of an OAuth application.').nullable(),
     name: exampleText('Git of Acme').nullable(),
     'organization-scoped': z.boolean().meta({
       description: 'Whether all workspaces may use the connection. Otherwise only those of its projects may.',
@@ -35,6 +41,13 @@ export const oauthClientSchema = defineResource({
     secret: always(null),
     'service-provider': exampleText('gitea'),
     'service-provider-display-name': exampleText('Gitea'),
+    'token-refused-at': timestamp()
+      .nullable()
+      .meta({
+        description:
+          'Since when the Git host refuses the token: it was revoked, or has expired. Null if it does not. Cadastre only.',
+        examples: [null],
+      }),
     'updated-at': timestamp(),
   },
   relationships: {
@@ -59,7 +72,7 @@ export const oauthClientsOperations = describeController(OauthClientsController,
   list: { query: pageParameters(MAX_PAGE_SIZE) },
   create: {
     description:
-      'The server requests the account of the token from the Git host, and stores the token encrypted. `gitea` and `forgejo` are service providers of Cadastre.',
+      'The server requests the account of the token from the Git host, and stores the token encrypted. With `key` and `secret` of an OAuth application instead of `oauth-token-string`, a person authorizes the connection at `connect-path`. `gitea` and `forgejo` are service providers of Cadastre.',
     body: describeResourceBody(createBody, {
       'service-provider': 'gitea',
       name: 'Git of Acme',
@@ -75,7 +88,7 @@ export const oauthClientsOperations = describeController(OauthClientsController,
     description: 'The kind and the addresses of the Git host cannot change, because they decide who gets the token.',
     body: describeResourceBody(updateBody, { name: 'Git' }),
     refusals: { unprocessable: UNCONFIRMED },
-    events: ['OauthClientUpdated', 'OauthTokenCreated', 'OauthTokenReplaced'],
+    events: ['OauthClientUpdated', 'OauthClientSecretReplaced', 'OauthTokenCreated', 'OauthTokenReplaced'],
   },
   destroy: {
     summary: 'Delete an OAuth client with its token',
@@ -86,10 +99,12 @@ export const oauthClientsOperations = describeController(OauthClientsController,
     summary: 'Let projects use an OAuth client',
     body: describeBody(projectsBody, { data: [{ type: 'projects', id: 'prj-4nZ8kXbVq2TwYc6R' }] }),
     refusals: { unprocessable: 'A project does not exist.' },
+    events: ['OauthClientUpdated'],
   },
   removeProjects: {
     operationId: 'removeOAuthClientProjects',
     summary: 'Remove projects from an OAuth client',
     body: describeBody(projectsBody, { data: [{ type: 'projects', id: 'prj-4nZ8kXbVq2TwYc6R' }] }),
+    events: ['OauthClientUpdated'],
   },
 });

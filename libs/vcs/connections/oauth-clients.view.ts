@@ -16,6 +16,12 @@ import type { OauthClientEvent } from './oauth-client.js';
 /** Returns the id of the secret with the SSH key of a token. */
 export const toSshKeyId = (token: string): string => `${token}-ssh-key`;
 
+/** Returns the id of the secret that renews a token. */
+export const toRenewalId = (token: string): string => `${token}-renewal`;
+
+/** Returns the id of the secret of the OAuth application of a client. */
+export const toClientSecretId = (client: string): string => `${client}-secret`;
+
 export const oauthClients: Projection<OauthClientEvent | OrganizationDeleted> = {
   name: 'oauth_clients',
   version: 1,
@@ -23,37 +29,54 @@ export const oauthClients: Projection<OauthClientEvent | OrganizationDeleted> = 
   on: {
     OauthClientCreated: (created, { stream, organization, time }) => sql`
       insert into oauth_clients (id, organization, name, service_provider, http_url, api_url, organization_scoped, projects,
-                                 token_has_ssh_key, created_at, updated_at)
+                                 key, token_has_ssh_key, created_at, updated_at)
       values (${stream}, ${organization}, ${created.name}, ${created.serviceProvider}, ${created.httpUrl}, ${created.apiUrl},
-              ${created.organizationScoped}, ${JSON.stringify(created.projects)}, false, ${time}, ${time})`,
+              ${created.organizationScoped}, ${JSON.stringify(created.projects)}, ${created.key ?? null}, false, ${time}, ${time})`,
     OauthClientUpdated: ({ changes }, { stream, time }) => sql`
       update oauth_clients
          set updated_at = ${time}
              ${changes.name === undefined ? sql.raw('') : sql`, name = ${changes.name}`}
              ${changes.organizationScoped === undefined ? sql.raw('') : sql`, organization_scoped = ${changes.organizationScoped}`}
              ${changes.projects === undefined ? sql.raw('') : sql`, projects = ${JSON.stringify(changes.projects)}`}
+             ${changes.key === undefined ? sql.raw('') : sql`, key = ${changes.key}`}
        where id = ${stream}`,
+    OauthClientSecretReplaced: (_, { stream, time }) =>
+      sql`update oauth_clients set updated_at = ${time} where id = ${stream}`,
     OauthTokenCreated: ({ token, serviceProviderUser }, { stream, time }) => sql`
       update oauth_clients
          set token = ${token}, token_user = ${serviceProviderUser}, token_has_ssh_key = false, token_created_at = ${time}
        where id = ${stream}`,
     OauthTokenReplaced: ({ serviceProviderUser }, { stream, time }) => sql`
-      update oauth_clients set token_user = ${serviceProviderUser}, updated_at = ${time} where id = ${stream}`,
+      update oauth_clients
+         set token_user = ${serviceProviderUser}, token_refused_at = null, updated_at = ${time}
+       where id = ${stream}`,
+    OauthTokenRefused: (_, { stream, time }) =>
+      sql`update oauth_clients set token_refused_at = ${time} where id = ${stream}`,
+    OauthTokenAccepted: (_, { stream }) => sql`update oauth_clients set token_refused_at = null where id = ${stream}`,
     OauthTokenSshKeyStored: (_, { stream }) =>
       sql`update oauth_clients set token_has_ssh_key = true where id = ${stream}`,
     OauthTokenDestroyed: (_, { stream }) => sql`
-      update oauth_clients set token = null, token_user = null, token_has_ssh_key = false, token_created_at = null
+      update oauth_clients
+         set token = null, token_user = null, token_has_ssh_key = false, token_created_at = null, token_refused_at = null
        where id = ${stream}`,
     OauthClientDestroyed: (_, { stream }) => sql`delete from oauth_clients where id = ${stream}`,
     OrganizationDeleted: (_, { stream }) => sql`delete from oauth_clients where organization = ${stream}`,
   },
 };
 
-/** Deletes the secrets of a token from the vault. `tables` is empty, because the vault is not a view. */
-export const oauthTokenSecrets: Projection<Extract<OauthClientEvent, { type: 'OauthTokenDestroyed' }>> = {
+type SecretsEnded = Extract<OauthClientEvent, { type: 'OauthTokenDestroyed' | 'OauthClientDestroyed' }>;
+
+/** Deletes secrets from the vault, and what renews tokens. `tables` is empty, because both are no views. */
+export const oauthTokenSecrets: Projection<SecretsEnded | OrganizationDeleted> = {
   name: 'oauth_token_secrets',
   tables: [],
-  on: { OauthTokenDestroyed: ({ token }) => buildSecretDeletion(sql`${token}, ${toSshKeyId(token)}`) },
+  on: {
+    OauthTokenDestroyed: ({ token }) => sql`
+      with ended as (delete from connections.token_renewals where token = ${token})
+      ${buildSecretDeletion(sql`${token}, ${toSshKeyId(token)}, ${toRenewalId(token)}`)}`,
+    OauthClientDestroyed: (_, { stream }) => buildSecretDeletion(sql`${toClientSecretId(stream)}`),
+    OrganizationDeleted: (_, { stream }) => sql`delete from connections.token_renewals where organization = ${stream}`,
+  },
 };
 
 export type OauthClientRow = {
@@ -67,11 +90,15 @@ export type OauthClientRow = {
   readonly organizationScoped: boolean;
   /** Ids of the projects that exist. */
   readonly projects: readonly string[];
-  /** Id of the token; null after it was destroyed. */
+  /** The client id of the OAuth application; null for a connection with an access token. */
+  readonly key: string | null;
+  /** Id of the token; null before the first one, and after it was destroyed. */
   readonly token: string | null;
   readonly tokenUser: string | null;
   readonly tokenHasSshKey: boolean;
   readonly tokenCreatedAt: Timestamp | null;
+  /** Since when the Git host refuses the token; null if it does not. */
+  readonly tokenRefusedAt: Timestamp | null;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
 };
@@ -80,7 +107,8 @@ const COLUMNS = sql.raw(`
   c.id, c.organization, o.name as "organizationName", c.name, c.service_provider as "serviceProvider",
   c.http_url as "httpUrl", c.api_url as "apiUrl", c.organization_scoped as "organizationScoped",
   array(select p.id from projects p where p.organization = c.organization and c.projects ? p.id order by p.id) as projects,
-  c.token, c.token_user as "tokenUser", c.token_has_ssh_key as "tokenHasSshKey", c.token_created_at as "tokenCreatedAt",
+  c.key, c.token, c.token_user as "tokenUser", c.token_has_ssh_key as "tokenHasSshKey", c.token_created_at as "tokenCreatedAt",
+  c.token_refused_at as "tokenRefusedAt",
   c.created_at as "createdAt", c.updated_at as "updatedAt"`);
 
 const FROM = sql.raw('from oauth_clients c join organizations o on o.id = c.organization');

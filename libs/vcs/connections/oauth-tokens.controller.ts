@@ -16,7 +16,7 @@ import {
   type QueryParameters,
 } from '#api/json-api';
 import { ReadRecorder } from '#api/reads';
-import type { OauthTokenRead } from './oauth-client.js';
+import type { OauthTokenRead } from './oauth-token-reads.js';
 import { hasToken, renderOauthToken } from './oauth-clients.document.js';
 import { ChangeOauthClient } from './oauth-clients.handler.js';
 import { findOauthClient, findOauthToken, listOauthTokens, type OauthClientRow } from './oauth-clients.view.js';

@@ -1,3 +1,9 @@
+export {
+  buildAuthorizationAddress,
+  HostAuthorization,
+  type GrantedToken,
+  type HostApplication,
+} from './host-authorization.http.js';
 export { DELIVERIES, GitHosts } from './git-hosts.service.js';
 export {
   GitHostError,

@@ -1,6 +1,7 @@
 import { makeOauthClient, newOauthClient, openTestGitHost } from '../../support/git-host.js';
 import { related, resource } from '../../support/seeds.js';
 import type { Cell, MatrixRow, MatrixTarget } from '../matrix.js';
+import { statusOf } from './sign-in.js';
 import { createTarget, inAcme, organization, site } from '../targets.js';
 
 const CLIENTS = '/organizations/:organization/oauth-clients';
@@ -158,4 +159,22 @@ const webhooks: readonly MatrixRow[] = [
   },
 ];
 
-export const vcsRows: readonly MatrixRow[] = [...clients, ...tokens, ...hosts, ...webhooks];
+/** Sessions only, and no member in the matrix has started an authorization. */
+const authorizations: readonly MatrixRow[] = [
+  {
+    route: 'GET /auth/vcs/:id',
+    about: { ...site, params: () => ({ id: 'none' }) },
+    demands: 'anybody',
+    status: statusOf(404, 303),
+    successes: 'libs/vcs/connections/host-authorizations.controller.spec.ts',
+  },
+  {
+    route: 'GET /auth/vcs/callback/:host',
+    about: { ...site, params: () => ({ host: 'none' }) },
+    demands: 'anybody',
+    status: statusOf(400, 303),
+    successes: 'libs/vcs/connections/host-authorizations.controller.spec.ts',
+  },
+];
+
+export const vcsRows: readonly MatrixRow[] = [...clients, ...tokens, ...hosts, ...webhooks, ...authorizations];

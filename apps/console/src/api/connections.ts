@@ -14,6 +14,11 @@ const CONNECTIONS = '/api/v2/organizations/{organization}/oauth-clients';
 const CONNECTION = '/api/v2/oauth-clients/{id}';
 const SUGGESTIONS = 50;
 
+/** Leaves the console for the Git host, on which the person authorizes the connection. */
+export const authorizeConnection = ({ attributes }: Connection): void => {
+  if (attributes['connect-path'] !== null) window.location.assign(attributes['connect-path']);
+};
+
 const connectionsKey = (organization: string) => [...organizationKey(organization), TYPE] as const;
 
 /** Returns the name of a connection, which can have none. */
@@ -75,9 +80,9 @@ export const useCreateConnection = (organization: string) =>
       ...attributes
     }: RequestResource<'createOAuthClient'>['attributes'] & ConnectionProjects) => {
       const body = { data: { type: TYPE, attributes, relationships: toRelationships({ projects }) } } as const;
-      return requireSuccess(api.POST(CONNECTIONS, { params: { path: { organization } }, body }));
+      return readData(api.POST(CONNECTIONS, { params: { path: { organization } }, body }));
     },
-    // The request has the token.
+    // The request has the token, or a secret.
     gcTime: 0,
     rereads: connectionsKey(organization),
   });

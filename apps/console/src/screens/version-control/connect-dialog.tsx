@@ -1,13 +1,13 @@
-import { Anchor, PasswordInput, Select, Text, TextInput } from '@mantine/core';
+import { Select, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import { useCreateConnection } from '../../api/connections.js';
+import { authorizeConnection, useCreateConnection } from '../../api/connections.js';
 import { useForm } from '../../components/form.js';
 import { Dialog } from '../../components/dialog.js';
 import { DialogForm } from '../../components/form-dialog.js';
 import { findFieldProblem } from '../../components/problems.js';
 import { reportAndClose } from '../../toasts.js';
+import { CredentialFields } from './credential-fields.js';
 import { HOST_KINDS, trimAddress, type HostKindName } from './host-kinds.js';
-import { ScopeFields } from './scope-fields.js';
 
 type DialogProps = { readonly organization: string; readonly onClose: () => void };
 
@@ -19,7 +19,11 @@ const NEW_CONNECTION = {
   /** Null: the one of the address. */
   'api-url': null as string | null,
   name: '',
+  /** Whether the connection gets its token in the browser, by an OAuth application. */
+  isApplication: false,
   'oauth-token-string': '',
+  key: '',
+  secret: '',
   'organization-scoped': true,
   projects: [] as readonly string[],
 };
@@ -71,52 +75,6 @@ const HostFields = ({ form }: { readonly form: Form }) => (
   </>
 );
 
-/** Moves the focus to the first field of a new step. */
-const focusFirst = (field: HTMLInputElement | null): void => field?.focus();
-
-/** Leads to the page of the host on which a person creates a token. */
-const TokenGuide = ({ form }: { readonly form: Form }) => {
-  const { label, tokenPage, permissions } = getKind(form);
-  const address = getAddress(form);
-  return (
-    <Text size="sm" component="div">
-      <ol style={{ margin: 0, paddingInlineStart: '1.25rem' }}>
-        <li>Sign in to {label} with an account that reaches only the repositories with configurations.</li>
-        <li>
-          Open its{' '}
-          {/^https?:\/\//.test(address) ? (
-            <Anchor size="sm" href={`${address}${tokenPage}`} target="_blank" rel="noreferrer">
-              page of access tokens
-            </Anchor>
-          ) : (
-            'page of access tokens'
-          )}
-          .
-        </li>
-        <li>Create a token. It needs these permissions: {permissions}</li>
-        <li>Paste the token below.</li>
-      </ol>
-    </Text>
-  );
-};
-
-const TokenFields = ({ organization, form }: { readonly organization: string; readonly form: Form }) => (
-  <>
-    <TokenGuide form={form} />
-    <PasswordInput
-      label="Access token"
-      description="The server stores it encrypted, and nobody can read it again."
-      required
-      ref={focusFirst}
-      visibilityToggleButtonProps={{ 'aria-label': 'Show the token' }}
-      {...form.text('oauth-token-string')}
-      autoComplete="new-password"
-    />
-    <TextInput label="Name" description="Empty: the address of the host." {...form.text('name')} />
-    <ScopeFields organization={organization} form={form} />
-  </>
-);
-
 const HOST_ATTRIBUTES = ['service-provider', 'http-url', 'api-url'];
 
 /** Connects a Git host in two steps: which host it is, and the token that opens it. */
@@ -127,25 +85,28 @@ export const ConnectDialog = ({ organization, onClose }: DialogProps) => {
   const { label } = getKind(form);
   const addresses = { 'http-url': getAddress(form), 'api-url': trimAddress(getApiAddress(form)) };
   const connect = (): void => {
-    const { name, 'organization-scoped': isForAll, projects } = form.trimmed;
-    const input = { ...form.trimmed, ...addresses, name: name || null, projects: isForAll ? [] : projects };
+    const { name, isApplication, key, secret, 'oauth-token-string': token, projects, ...host } = form.trimmed;
+    const isForAll = host['organization-scoped'];
+    const credentials = isApplication ? { key, secret } : { 'oauth-token-string': token };
+    const input = { ...host, ...addresses, ...credentials, name: name || null, projects: isForAll ? [] : projects };
     // The first step shows what is wrong with the host.
     const onError = (error: Error): void =>
       setHostKnown(HOST_ATTRIBUTES.every((field) => findFieldProblem(error, field) === null));
-    creation.mutate(input, { ...reportAndClose(`${label} is connected.`, onClose), onError });
+    const { onSuccess } = reportAndClose(`${label} is connected.`, onClose);
+    creation.mutate(input, { onSuccess: isApplication ? authorizeConnection : onSuccess, onError });
   };
   return (
     <Dialog size="lg" title={isHostKnown ? `Connect ${label}` : 'Connect a Git host'} onClose={onClose}>
       {isHostKnown ? (
         <DialogForm
-          action="Connect"
+          action={form.values.isApplication ? `Continue on ${label}` : 'Connect'}
           cancel="Back"
           form={form}
           onSubmit={connect}
           onClose={() => setHostKnown(false)}
           key="token"
         >
-          <TokenFields organization={organization} form={form} />
+          <CredentialFields organization={organization} kind={getKind(form)} address={getAddress(form)} form={form} />
         </DialogForm>
       ) : (
         <DialogForm

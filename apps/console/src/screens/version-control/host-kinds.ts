@@ -1,5 +1,5 @@
 /** What a person needs to know to connect a kind of Git host. */
-type HostKind = {
+export type HostKind = {
   readonly label: string;
   /** The address of the host; null if each organization has its own. */
   readonly url: string | null;
@@ -7,6 +7,8 @@ type HostKind = {
   readonly toApiUrl: (url: string) => string;
   /** The page of the host on which a person creates a token. */
   readonly tokenPage: string;
+  /** The page of the host on which a person registers an OAuth application. */
+  readonly applicationPage: string;
   /** The permissions that the token needs. */
   readonly permissions: string;
 };
@@ -17,6 +19,7 @@ const gitea = {
   url: null,
   toApiUrl: (url) => `${url}/api/v1`,
   tokenPage: '/user/settings/applications',
+  applicationPage: '/user/settings/applications',
   permissions:
     'Read for “user”, and read and write for “repository”. The account is an administrator of the repositories.',
 } satisfies HostRules;
@@ -25,6 +28,7 @@ const github = {
   url: 'https://github.com',
   toApiUrl: () => 'https://api.github.com',
   tokenPage: '/settings/personal-access-tokens/new',
+  applicationPage: '/settings/applications/new',
   permissions:
     'Read for “Contents”, “Metadata” and “Pull requests” of the repositories, and read and write for “Webhooks” and “Commit statuses”.',
 } satisfies HostRules;
@@ -33,6 +37,7 @@ const gitlab = {
   url: null,
   toApiUrl: (url) => `${url}/api/v4`,
   tokenPage: '/-/user_settings/personal_access_tokens',
+  applicationPage: '/-/user_settings/applications',
   permissions: 'The scope “api”. The account has the role Maintainer in the projects.',
 } satisfies HostRules;
 

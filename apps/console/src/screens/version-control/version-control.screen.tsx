@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { isDenied } from '../../api/api-error.js';
-import { connectionsQuery, nameConnection, type Connection } from '../../api/connections.js';
+import { authorizeConnection, connectionsQuery, nameConnection, type Connection } from '../../api/connections.js';
 import { usePermission } from '../../api/organizations.js';
 import { formatCount } from '../../components/counts.js';
 import { CreateButton } from '../../components/create-button.js';
@@ -30,6 +30,19 @@ const describeScope = ({ attributes, relationships }: Connection): string =>
     ? 'All workspaces'
     : `Workspaces of ${formatCount(relationships.projects.data.length, 'project', 'projects')}`;
 
+/** Says whether the token works, and what to do if it does not. */
+const ConnectionToken = ({ attributes, relationships }: Connection) => {
+  const isApplication = attributes['connect-path'] !== null;
+  if (relationships['oauth-tokens'].data.length === 0) return isApplication ? 'None. Authorize the connection' : 'None';
+  if (attributes['token-refused-at'] === null) return 'Stored';
+  return (
+    <Text size="sm" c="red">
+      The host has refused it since <Time value={attributes['token-refused-at']} />.{' '}
+      {isApplication ? 'Authorize the connection again.' : 'Change the connection, and enter another token.'}
+    </Text>
+  );
+};
+
 const COLUMNS: readonly DataColumn<Connection>[] = [
   { header: 'Name', cell: nameConnection },
   { header: 'Kind', cell: ({ attributes }) => attributes['service-provider-display-name'] },
@@ -45,7 +58,7 @@ const COLUMNS: readonly DataColumn<Connection>[] = [
   { header: 'Used by', cell: describeScope },
   {
     header: 'Token',
-    cell: ({ relationships }) => (relationships['oauth-tokens'].data.length === 0 ? 'None' : 'Stored'),
+    cell: (connection) => <ConnectionToken {...connection} />,
   },
   { header: 'Connected', isWide: true, cell: ({ attributes }) => <Time value={attributes['created-at']} /> },
 ];
@@ -66,6 +79,9 @@ const ConnectionTable = ({ connections, refusal, onOpen }: TableProps) => (
       name: nameConnection(connection),
       actions: [
         { action: 'Change', refusal, onClick: () => onOpen({ kind: 'change', connection }) },
+        ...(connection.attributes['connect-path'] === null
+          ? []
+          : [{ action: 'Authorize', refusal, onClick: () => authorizeConnection(connection) }]),
         { action: 'Delete', isDangerous: true, refusal, onClick: () => onOpen({ kind: 'delete', connection }) },
       ],
     })}
