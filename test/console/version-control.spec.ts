@@ -60,6 +60,14 @@ const open = async (user: string): Promise<TestPage> => {
 const listConnections = async (): Promise<any[]> =>
   expectStatus(await server.get('/api/v2/organizations/acme/oauth-clients'), 200).body.data;
 
+/** Signs in to Gitea, which the page shows, and lets the application use the account. */
+const authorizeOnGitea = async (page: TestPage): Promise<void> => {
+  await page.locator('input[name="user_name"]').fill(gitea.user);
+  await page.locator('input[name="password"]').fill(gitea.password);
+  await page.locator('input[name="password"]').press('Enter');
+  await page.locator('#authorize-app').click();
+};
+
 const poll = async (): Promise<void> => {
   const { runtime, store } = server;
   const jobs = createCommitsJobs({ ...runtime, ...runtime.settings, store });
@@ -143,16 +151,35 @@ describe('the connections of an organization', () => {
     await dialog.getByLabel('Client secret').fill(application.secret);
     await dialog.getByLabel('Name').fill('by application');
     await dialog.getByRole('button', { name: 'Continue on Gitea' }).click();
-    await page.locator('input[name="user_name"]').fill(gitea.user);
-    await page.locator('input[name="password"]').fill(gitea.password);
-    await page.locator('input[name="password"]').press('Enter');
-    await page.locator('#authorize-app').click();
+    await authorizeOnGitea(page);
     const row = page.getByRole('table', { name: 'Connections' }).getByRole('row', { name: 'by application' });
     await row.getByText('Stored').waitFor();
     await gitea.call('DELETE', `/user/applications/oauth2/${application.id}`);
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('take another OAuth application of the host, and say when the host refuses their token', async () => {
+    const page = await open(people.manager);
+    const row = page.getByRole('table', { name: 'Connections' }).getByRole('row', { name: 'by application' });
     const client = (await listConnections()).find(({ attributes }) => attributes.name === 'by application');
     const [{ id: token }] = client.relationships['oauth-tokens'].data;
     const tokens = createConnectionTokens(server, new GitHosts(['127.0.0.1']));
+    const before = await tokens.open(token);
+    const application = await gitea.makeApplication(client.attributes['callback-url']);
+    await page.getByRole('button', { name: 'Change by application', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change by application' });
+    expect(await dialog.getByLabel('Client id').inputValue()).toBe(client.attributes.key);
+    await dialog.getByLabel('Client id').fill(application.key);
+    await dialog.getByLabel('New client secret').fill(application.secret);
+    expect(await inspectScreen(page, 'version-control-change-application')).toEqual([]);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await chooseRowAction(page, 'by application', 'Authorize');
+    await authorizeOnGitea(page);
+    await row.getByText('Stored').waitFor();
+    expect(await tokens.open(token)).not.toBe(before);
+    await gitea.call('DELETE', `/user/applications/oauth2/${application.id}`);
     await tokens.recordAnswer(token, (await tokens.open(token)) ?? '', false);
     await row.getByText('Authorize the connection again.').waitFor();
     expect(await inspectScreen(page, 'version-control-refused')).toEqual([]);

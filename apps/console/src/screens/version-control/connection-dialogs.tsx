@@ -1,4 +1,5 @@
 import { PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import type { ComponentProps } from 'react';
 import { nameConnection, useChangeConnection, useDeleteConnection, type Connection } from '../../api/connections.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { useForm } from '../../components/form.js';
@@ -15,16 +16,49 @@ type DialogProps = {
 const toValues = ({ attributes, relationships }: Connection) => ({
   name: attributes.name ?? '',
   'oauth-token-string': '',
+  key: attributes.key ?? '',
+  secret: '',
   'organization-scoped': attributes['organization-scoped'],
   projects: relationships.projects.data.map(({ id }) => id) as readonly string[],
 });
 
+type StoredApplicationForm = {
+  readonly text: (name: 'key' | 'secret') => Pick<ComponentProps<typeof TextInput>, 'value' | 'onChange' | 'error'>;
+};
+
+/** The OAuth application of a connection. */
+const StoredApplicationFields = ({ form }: { readonly form: StoredApplicationForm }) => (
+  <>
+    <TextInput
+      label="Client id"
+      description="After you change it, authorize the connection again."
+      required
+      spellCheck={false}
+      {...form.text('key')}
+    />
+    <PasswordInput
+      label="New client secret"
+      description="An empty field keeps the present secret."
+      visibilityToggleButtonProps={{ 'aria-label': 'Show the secret' }}
+      {...form.text('secret')}
+      autoComplete="new-password"
+    />
+  </>
+);
+
 export const ChangeConnectionDialog = ({ organization, connection, onClose }: DialogProps) => {
   const change = useChangeConnection(organization, connection.id);
   const form = useForm(toValues(connection), change);
+  const isApplication = connection.attributes.key !== null;
   const save = (): void => {
-    const { name, 'oauth-token-string': token, ...scope } = form.trimmed;
-    const input = { ...scope, name: name || null, ...(token === '' ? {} : { 'oauth-token-string': token }) };
+    const { name, 'oauth-token-string': token, key, secret, ...scope } = form.trimmed;
+    const input = {
+      ...scope,
+      name: name || null,
+      ...(token !== '' && { 'oauth-token-string': token }),
+      ...(isApplication && { key }),
+      ...(secret !== '' && { secret }),
+    };
     change.mutate(input, reportAndClose('The connection is changed.', onClose));
   };
   return (
@@ -45,6 +79,7 @@ export const ChangeConnectionDialog = ({ organization, connection, onClose }: Di
         {...form.text('oauth-token-string')}
         autoComplete="new-password"
       />
+      {isApplication && <StoredApplicationFields form={form} />}
       <ScopeFields organization={organization} form={form} />
     </FormDialog>
   );
