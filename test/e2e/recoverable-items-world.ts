@@ -85,7 +85,7 @@ const expectSame = (actual: unknown, expected: unknown): void => expect(actual).
 
 const fold = (name: string): string => name.toLowerCase();
 
-/** Resources of all kinds on the this.site.server, beside what they must be. */
+/** Resources of all kinds on the server of the site, beside what they must be. */
 export class RecoverableWorld {
   private readonly items: ModelItem[] = [];
   private readonly forgotten: SeededMember[] = [];
