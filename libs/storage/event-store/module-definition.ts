@@ -15,6 +15,7 @@ export type TableOutsideLog = { readonly table: string } & (
       /**
        * What an export of an organization does with the table: it contains the rows whose column `organization` has the
        * organization's id, or none. An import refuses rows unless the export has all resources that `listOwners` returns.
+       * Rows for which it returns none are not exported.
        */
       readonly organizationExport:
         | { readonly listOwners: (row: Readonly<Record<string, unknown>>) => readonly unknown[] }

@@ -3,7 +3,7 @@ import type { EncryptionKeys } from '#platform/encryption';
 import { Database } from '#platform/postgres';
 import { toProjection, type ModuleDefinition } from '#storage/event-store';
 import { vault } from './vault.projection.js';
-import { PURPOSE, Vault } from './vault.js';
+import { findSecretOwner, PURPOSE, Vault } from './vault.js';
 
 export const vaultDefinition: ModuleDefinition = {
   name: 'vault',
@@ -12,7 +12,7 @@ export const vaultDefinition: ModuleDefinition = {
   projections: [toProjection(vault)],
   followers: [],
   migrations: new URL('./sql/', import.meta.url),
-  tablesOutsideLog: [{ table: 'vault.secrets', backup: 'rows', organizationExport: { listOwners: ({ id }) => [id] } }],
+  tablesOutsideLog: [{ table: 'vault.secrets', backup: 'rows', organizationExport: { listOwners: findSecretOwner } }],
   encryptedColumns: [{ table: 'vault.secrets', id: 'id', column: 'sealed', purpose: PURPOSE }],
 };
 

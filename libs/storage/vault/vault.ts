@@ -8,6 +8,16 @@ export const PURPOSE = 'vault';
 /** The owner of secrets that belong to no organization. */
 const SITE = 'site';
 
+/** Matches the id of a resource, and a suffix if the secret is not the only one of the resource. */
+const SECRET_ID = /^([a-z]+-[A-Za-z0-9]+)(?:-[a-z]+)*$/;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Returns the resource that a secret belongs to; none for secrets of webhooks, which are not those of another site. */
+export const findSecretOwner = ({ id }: Readonly<Record<string, unknown>>): readonly unknown[] => {
+  const text = String(id);
+  return UUID.test(text) ? [] : [SECRET_ID.exec(text)?.[1] ?? text];
+};
+
 /**
  * Secrets that must be read again: sensitive variables, private keys. They are stored encrypted beside the log and
  * never in it; events contain their ids. The methods that change secrets return statements for the append's transaction

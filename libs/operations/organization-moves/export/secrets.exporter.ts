@@ -8,7 +8,7 @@ import type { ExportedRow } from '../format/organization-export.manifest.js';
 /** A table outside the log with rows of organizations, and its encrypted columns. */
 export type MovedTable = {
   readonly table: string;
-  /** Returns the ids of the resources that a row belongs to. */
+  /** Returns the ids of the resources that a row belongs to; none for rows that are not exported. */
   readonly listOwners: (row: ExportedRow) => readonly unknown[];
   readonly encrypted: readonly EncryptedColumn[];
 };
@@ -68,12 +68,13 @@ export const encryptRow = (row: ExportedRow, columns: readonly EncryptedColumn[]
 /** Writes the rows of an organization that the open transaction of the session sees, with readable values. */
 export const exportMovedTable = async (
   { session, archive, folder }: { session: DatabaseSession; archive: BackupArchive; folder: string },
-  { table, encrypted }: MovedTable,
+  { table, listOwners, encrypted }: MovedTable,
   organization: string,
   keys: EncryptionKeys,
 ): Promise<TableExport> => {
-  const rows = await session.run<{ line: string }>(sql`
+  const stored = await session.run<{ line: string }>(sql`
     select row_to_json(exported)::text as line from ${sql.raw(table)} exported where organization = ${organization}`);
+  const rows = stored.filter(({ line }) => listOwners(JSON.parse(line) as ExportedRow).length > 0);
   const [first] = rows;
   if (!first) return { table, columns: [], parts: [] };
   const lines = rows.map(({ line }) => JSON.stringify(decryptRow(line, encrypted, keys)));

@@ -97,8 +97,11 @@ export class ExportInspector {
   inspectRow({ table, listOwners }: Pick<MovedTable, 'table' | 'listOwners'>, row: ExportedRow): void {
     const owners = listOwners(row);
     const isOwn = row['organization'] === this.organization;
-    if (isOwn && owners.every((id) => typeof id === 'string' && this.contains(id))) return;
-    throw refuseExport(`the row ${JSON.stringify(owners[0])} of ${table} belongs to nothing in the export`);
+    const isOwned = owners.length > 0 && owners.every((id) => typeof id === 'string' && this.contains(id));
+    if (isOwn && isOwned) return;
+    throw refuseExport(
+      `the row ${JSON.stringify(owners[0] ?? row['id'])} of ${table} belongs to nothing in the export`,
+    );
   }
 
   /** Returns whether the resource with this id belongs to the export. */
