@@ -50,6 +50,8 @@ export type Gitea = GiteaClient & {
   readonly token: string;
   /** Creates a repository with a commit on `main`. Returns its identifier. */
   makeRepository(name: string, files: Readonly<Record<string, string>>): Promise<string>;
+  /** Sets a branch to a commit that it had before, as a push with `--force` does. */
+  pushBack(repository: string, branch: string, sha: string): Promise<void>;
   /** Creates a user without rights to the repository, with a fork of it. */
   makeFork(repository: string, user: string): Promise<GiteaFork>;
   /** Registers an OAuth application of the administrator, to which Gitea sends browsers back. */
@@ -150,6 +152,12 @@ export const startGitea = async (): Promise<Gitea> => {
       const { full_name: identifier } = await client.call('POST', '/user/repos', { name, default_branch: 'main' });
       await client.commit(identifier, 'main', files, 'Add files');
       return identifier;
+    },
+    pushBack: async (repository, branch, sha) => {
+      const address = Object.assign(new URL(`${url}/${repository}.git`), { username: ADMIN, password: 'password' });
+      const clone = await mkdtemp(join(folder, 'clone-'));
+      await run('git', ['clone', '--quiet', address.href, clone]);
+      await run('git', ['push', '--quiet', '--force', 'origin', `${sha}:refs/heads/${branch}`], { cwd: clone });
     },
     makeFork: async (repository, name) => {
       const password = 'password-of-a-user';

@@ -9,7 +9,7 @@ export type DecidedPullRequest = {
   readonly sha: string;
   /** The branch that it was to be merged into; null in rows of earlier versions. */
   readonly baseBranch: string | null;
-  /** Counts the decisions about this commit: a pull request that is reopened, or gets another base branch, starts another plan. */
+  /** Counts the decisions: a commit that the pull request had before starts another plan if it gets it again. */
   readonly attempt: number;
   readonly isOpen: boolean;
 };

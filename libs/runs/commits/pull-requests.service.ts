@@ -121,7 +121,7 @@ const isDecided = ({ sha, baseBranch }: HostPullRequest, previous: DecidedPullRe
 
 const toDecided = (pullRequest: HostPullRequest, previous: DecidedPullRequest | undefined): DecidedPullRequest => {
   const { sha, baseBranch } = pullRequest;
-  const before = previous?.sha === sha ? previous.attempt : 0;
+  const before = previous?.attempt ?? 0;
   const attempt = isDecided(pullRequest, previous) ? before : before + 1;
   return { sha, baseBranch, attempt, isOpen: true };
 };

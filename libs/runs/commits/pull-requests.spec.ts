@@ -129,6 +129,24 @@ describe('a pull request', () => {
     expect([oldest, others]).toEqual([['Propose topic\n', 'canceled'], []]);
   });
 
+  it('gets another plan of a commit that it had before, when it is pushed back to it', async () => {
+    const { identifier, workspace } = await follow('pushed-back');
+    await propose(identifier, 'topic');
+    await poll();
+    const branch = await gitea.call('GET', `/repos/${identifier}/branches/topic`);
+    await gitea.commit(identifier, 'topic', { 'more.tf': '#\n' }, 'More');
+    await poll();
+    await gitea.pushBack(identifier, 'topic', branch.commit.id);
+    await poll();
+    await poll();
+    const [newest, ...others] = await listStates(workspace);
+    expect(newest).toEqual(['Propose topic\n', expect.not.stringMatching('canceled')]);
+    expect(others).toEqual([
+      ['More\n', 'canceled'],
+      ['Propose topic\n', 'canceled'],
+    ]);
+  });
+
   it('keeps its older plans if the organization wants it', async () => {
     const update = (enabled: boolean) =>
       server.patch(

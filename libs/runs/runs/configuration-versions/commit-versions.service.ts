@@ -32,7 +32,7 @@ const ID_CHARACTERS = 16;
 type CommitOfWorkspace = {
   readonly sha: string;
   readonly pullRequest: number | null;
-  /** 1, or higher if the pull request starts another plan of the same commit. */
+  /** Of a pull request, the number of the decision about it; otherwise 1. */
   readonly attempt: number;
 };
 
