@@ -21,13 +21,19 @@ const toCommit = (token: string, sha: string): UnfetchedCommit => ({
 const fetchOnce = async (
   commits: readonly UnfetchedCommit[],
   download: (token: string, sha: string, endTurn: () => void) => Promise<Buffer>,
-): Promise<{ readonly requested: readonly string[]; readonly paused: readonly string[] }> => {
+  openToken = async (token: string): Promise<string> => token,
+): Promise<{
+  readonly requested: readonly string[];
+  readonly paused: readonly string[];
+  readonly failed: readonly string[];
+}> => {
   const clock = new FixedClock();
   const requested: string[] = [];
+  const failed: string[] = [];
   let paused: readonly string[] | null = null;
   const turns: AbortController[] = [];
   const job = createCommitFetchesJob({
-    tokens: { open: async (token) => token, recordAnswer: async () => undefined },
+    tokens: { open: openToken, recordAnswer: async () => undefined },
     hosts: {
       open: ({ token }) =>
         ({
@@ -42,7 +48,7 @@ const fetchOnce = async (
       create: async () => undefined,
       endPullRequest: async () => undefined,
       receive: async () => undefined,
-      fail: async () => undefined,
+      fail: async (id) => void failed.push(id),
       listUnfetched: async (_, keys) => {
         const isFirst = paused === null;
         paused = keys;
@@ -59,7 +65,7 @@ const fetchOnce = async (
   });
   await runJobOnce(job);
   await runJobOnce(job);
-  return { requested, paused: paused ?? [] };
+  return { requested, paused: paused ?? [], failed };
 };
 
 describe('the fetches of commits', () => {
@@ -72,7 +78,16 @@ describe('the fetches of commits', () => {
     const fetched = await fetchOnce(commits, async () => {
       throw new GitHostError(failure, 'The host failed');
     });
-    expect(fetched).toEqual({ requested, paused });
+    expect(fetched).toEqual({ requested, paused, failed: [] });
+  });
+
+  it('never give up a commit because the token of its connection cannot be renewed', async () => {
+    const old = { ...toCommit('one', 'a'), createdAt: '2000-01-01T00:00:00.000Z' };
+    const renew = async (): Promise<string> => {
+      throw new GitHostError('unavailable', 'The host failed');
+    };
+    const { failed, paused } = await fetchOnce([old], async () => Buffer.alloc(0), renew);
+    expect({ failed, paused }).toEqual({ failed: [], paused: ['one acme/network a'] });
   });
 
   it('leave a slow connection after its time, and reach the others', async () => {
