@@ -46,6 +46,12 @@ extendedKeyUsage = serverAuth
 [strange]
 extendedKeyUsage = critical,timeStamping
 nameConstraints = critical,permitted;DNS:example.com
+[encrypts]
+extendedKeyUsage = critical,timeStamping
+keyUsage = critical,digitalSignature,keyEncipherment
+[signs]
+extendedKeyUsage = critical,timeStamping
+keyUsage = critical,digitalSignature,nonRepudiation
 [tsa]
 default_tsa = tsa_config
 [tsa_config]
@@ -61,8 +67,9 @@ ess_cert_id_alg = sha256
 
 type AuthorityAnswer = { readonly status?: number; readonly headers?: Record<string, string>; readonly body: Buffer };
 
-/** The certificates of an authority: `stamps` is right, the others are not to be accepted. `issued`: below an intermediate one. */
-type SignerName = 'stamps' | 'issued' | 'expired' | 'foreign' | 'servers' | 'strange' | 'weak';
+/** The certificates of an authority: `stamps`, `signs` and `issued` (below an intermediate one) are right, the others are wrong. */
+type SignerName =
+  'stamps' | 'signs' | 'issued' | 'expired' | 'foreign' | 'servers' | 'strange' | 'weak' | 'encrypts' | 'below-weak';
 
 /** A time stamp authority with `openssl ts`, behind HTTP. Tests can replace its answer. */
 export type TestTimeStampAuthority = {
@@ -121,6 +128,10 @@ const createCertificates = async (folder: string): Promise<Certificates> => {
   await certificates.issue('foreign', 'other', 'stamps', EC);
   await certificates.issue('servers', 'root', 'servers', EC);
   await certificates.issue('strange', 'root', 'strange', EC);
+  await certificates.issue('signs', 'root', 'signs', EC);
+  await certificates.issue('encrypts', 'root', 'encrypts', EC);
+  await certificates.issue('between-weak', 'root', 'authority', ['rsa:1024']);
+  await certificates.issue('below-weak', 'between-weak', 'stamps', EC);
   await certificates.issue('weak', 'root', 'stamps', ['rsa:1024']);
   return certificates;
 };

@@ -1,4 +1,4 @@
-import type { X509Certificate } from 'node:crypto';
+import type { KeyObject, X509Certificate } from 'node:crypto';
 import { contextTag, DER, DerReader } from './der.js';
 import { TimeStampError } from './time-stamp-errors.js';
 
@@ -17,6 +17,11 @@ const BASIC_CONSTRAINTS = '2.5.29.19';
 const CERTIFICATE_POLICIES = '2.5.29.32';
 const EXTENDED_KEY_USAGE = '2.5.29.37';
 const TIME_STAMPING = '1.3.6.1.5.5.7.3.8';
+
+/** The bits `digitalSignature` and `nonRepudiation` of a key usage (RFC 5280, section 4.2.1.3). */
+const SIGNATURE_USAGES = 0xc0;
+
+const MIN_RSA_BITS = 2048;
 
 /** Critical extensions that the checks below obey. Certificates with others are refused (RFC 5280, section 4.2). */
 const KNOWN_EXTENSIONS: ReadonlySet<string> = new Set([
@@ -83,6 +88,7 @@ export const verifyAuthorityCertificate = (
   if (!usage?.isCritical || purposes.length !== 1 || purposes[0] !== TIME_STAMPING) {
     throw new TimeStampError('certificate', 'the certificate of the authority is not only for time stamps');
   }
+  checkKeyUsage(certificate);
   checkCertificate(certificate, at);
   if (trusted.some(({ raw }) => raw.equals(certificate.raw))) return;
   let current = certificate;
@@ -107,6 +113,21 @@ const listPurposes = (value: Buffer): readonly string[] => {
   return ids;
 };
 
+/** Refuses a key that is for anything but signatures, as `openssl ts -verify` does. Without the extension, it is for everything. */
+const checkKeyUsage = (certificate: X509Certificate): void => {
+  const usage = readCertificateMembers(certificate).extensions.get(KEY_USAGE);
+  if (!usage) return;
+  // The first byte is the number of unused bits.
+  const [, ...bits] = new DerReader(usage.value).content(DER.bitString);
+  const [first = 0, second = 0] = bits;
+  if ((first & SIGNATURE_USAGES) !== 0 && (first & ~SIGNATURE_USAGES) === 0 && second === 0) return;
+  throw new TimeStampError('certificate', 'the certificate of the authority is not only for signatures');
+};
+
+/** Returns whether a key is of another type than RSA, or has at least 2048 bits. */
+export const hasEnoughBits = ({ asymmetricKeyDetails }: KeyObject): boolean =>
+  (asymmetricKeyDetails?.modulusLength ?? MIN_RSA_BITS) >= MIN_RSA_BITS;
+
 const checkCertificate = (certificate: X509Certificate, at: Date): void => {
   if (at < certificate.validFromDate || at > certificate.validToDate) {
     throw new TimeStampError('certificate', 'a certificate of the authority was not valid at the time of the stamp');
@@ -123,7 +144,7 @@ const checkCertificate = (certificate: X509Certificate, at: Date): void => {
 
 /** Returns whether a certificate may have issued another one, above `below` intermediate ones, and has signed it. */
 const isIssuer = (issuer: X509Certificate, certificate: X509Certificate, below: number): boolean => {
-  if (!issuer.ca || !certificate.checkIssued(issuer)) return false;
+  if (!issuer.ca || !certificate.checkIssued(issuer) || !hasEnoughBits(issuer.publicKey)) return false;
   if (!ACCEPTED_SIGNATURES.has(readCertificateMembers(certificate).signatureAlgorithm)) return false;
   const { extensions } = readCertificateMembers(issuer);
   const usage = extensions.get(EXTENDED_KEY_USAGE);

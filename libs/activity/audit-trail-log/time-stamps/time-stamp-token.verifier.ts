@@ -1,10 +1,15 @@
 import { hash, verify, X509Certificate, type KeyObject } from 'node:crypto';
-import { readCertificateMembers, readSubjectKeyId, verifyAuthorityCertificate } from './certificate-chain.verifier.js';
+import {
+  hasEnoughBits,
+  readCertificateMembers,
+  readSubjectKeyId,
+  verifyAuthorityCertificate,
+} from './certificate-chain.verifier.js';
 import { contextTag, DER, DerError, DerReader, encodeDer, encodeObjectId } from './der.js';
 import { TimeStampError } from './time-stamp-errors.js';
 import { parseTimeStampInfo, type TimeStampInfo } from './time-stamp-info.js';
 
-/** What was requested. */
+/** The members of a request that the answer must repeat. */
 type TimeStampQuery = {
   /** SHA-256 of the stamped bytes. */
   readonly digest: Buffer;
@@ -67,8 +72,6 @@ const SIGNATURES: Readonly<Record<string, readonly [keyType: string, digest: str
   '1.2.840.10045.4.3.4': ['ec', 'sha512'],
   '1.3.101.112': ['ed25519', null],
 };
-
-const MIN_RSA_BITS = 2048;
 
 /** Certificates of a chain. */
 const MAX_CERTIFICATES = 10;
@@ -224,7 +227,7 @@ const verifySignature = ({ content, signer }: Token, key: KeyObject): void => {
   if (digest === undefined || keyType === undefined) {
     throw new TimeStampError('signature', 'the time stamp is signed with an algorithm that is not accepted');
   }
-  if (key.asymmetricKeyType !== keyType || (key.asymmetricKeyDetails?.modulusLength ?? MIN_RSA_BITS) < MIN_RSA_BITS) {
+  if (key.asymmetricKeyType !== keyType || !hasEnoughBits(key)) {
     throw new TimeStampError('signature', 'the time stamp is signed with a key that is not accepted');
   }
   const algorithm = keyType === 'ed25519' ? null : (ownDigest ?? digest);

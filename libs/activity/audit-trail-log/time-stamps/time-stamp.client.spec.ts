@@ -65,6 +65,7 @@ describe('a time stamp', () => {
 
   it.each([
     ['an elliptic key, below an intermediate certificate', ['-certfile', 'between.pem'], 'issued'],
+    ['a key that is only for signatures', [], 'signs'],
     ['SHA-512', ['-md', 'sha512'], 'stamps'],
     ['the key identifier instead of the serial number', ['-keyid'], 'stamps'],
   ] as const)('can be signed with %s', async (_, options, signer) => {
@@ -119,6 +120,15 @@ describe('an answer is refused', () => {
     'with an unknown critical extension': [
       async (request) => authority.signAs(await authority.reply(request), 'strange'),
       /has the unknown critical extension 2\.5\.29\.30$/,
+    ],
+    'with a key that also encrypts': [
+      async (request) => authority.signAs(await authority.reply(request), 'encrypts'),
+      /^the certificate of the authority is not only for signatures$/,
+    ],
+    'below an issuer with an RSA key of 1024 bits': [
+      async (request) =>
+        authority.signAs(await authority.reply(request), 'below-weak', '-certfile', 'between-weak.pem'),
+      /is not issued by a certificate in CADASTRE_TIME_STAMP_CA$/,
     ],
     'with an RSA key of 1024 bits': [
       async (request) => authority.signAs(await authority.reply(request), 'weak'),
