@@ -1,6 +1,7 @@
 export { EXECUTOR_VARIABLES } from './executor-variables.js';
 export { isHostOrAddress, isWildcard } from './host-names.js';
 export type { KafkaSettings } from './kafka-settings.js';
+export { parsePemCertificates } from './pem-files.js';
 export { redactSecrets } from './redact-secrets.js';
 export type { EnvironmentValues } from './secret-files.js';
 export { listSettingWarnings, type ProcessKind } from './setting-warnings.js';

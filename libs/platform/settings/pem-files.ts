@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { getErrorCode } from '#platform/kernel';
 
@@ -21,4 +22,16 @@ export const findFileFault = (
   } catch {
     return [`${name}: the file must contain ${content}`];
   }
+};
+
+const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+const PEM_BEGIN = /-----BEGIN /g;
+
+/** Parses all certificates of a PEM file. Throws if there is none, or if a block is damaged or contains something else. */
+export const parsePemCertificates = (text: string): readonly X509Certificate[] => {
+  const blocks = text.match(PEM_CERTIFICATE) ?? [];
+  if (blocks.length === 0 || blocks.length !== text.match(PEM_BEGIN)?.length) {
+    throw new Error('the text contains something else than certificates');
+  }
+  return blocks.map((pem) => new X509Certificate(pem));
 };

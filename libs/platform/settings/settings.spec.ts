@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { issueCa, issueServerCertificate } from '../host/certificates/certificates.js';
@@ -242,6 +242,19 @@ describe('settings', () => {
       const lines = linesOf({ ...required, [`CADASTRE_TIME_STAMP_${name}`]: value });
       expect(lines).toEqual([expect.stringContaining(`CADASTRE_TIME_STAMP_${name}: ${message}`)]);
       expect(lines[0]).not.toContain('secret');
+    });
+
+    it.each([
+      ['no certificate', () => 'later\n'],
+      ['a damaged second certificate', (pem: string) => `${pem}\n` + pem.replace('MII', 'AII')],
+      ['a second certificate without its end', (pem: string) => `${pem}\n` + pem.slice(0, 200)],
+      ['trusted certificates of OpenSSL', (pem: string) => pem.replaceAll(' CERTIFICATE', ' TRUSTED CERTIFICATE')],
+    ] as const)('refuse a file of certificates with %s', async (_, change) => {
+      const file = join(folder, 'damaged-time-stamp-ca.pem');
+      await writeFile(file, change(await readFile(required.CADASTRE_TIME_STAMP_CA, 'utf8')));
+      expect(linesOf({ ...required, CADASTRE_TIME_STAMP_CA: file })).toEqual([
+        'CADASTRE_TIME_STAMP_CA: the file must contain PEM certificates',
+      ]);
     });
 
     it('need the address and the certificates', () => {

@@ -1,7 +1,6 @@
-import { X509Certificate } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
-import { findFileFault } from './pem-files.js';
+import { findFileFault, parsePemCertificates } from './pem-files.js';
 import type { EnvironmentValues } from './secret-files.js';
 import { timeStampVariables } from './time-stamp-variables.js';
 import type { environment } from './variables.js';
@@ -28,7 +27,7 @@ export const findTimeStampContradictions = (env: EnvironmentValues): readonly st
       .map((name) => `${name}: set, but ${URL_VARIABLE} is missing`);
   }
   if (!env[CA_VARIABLE]) return [`${CA_VARIABLE}: missing, ${URL_VARIABLE} needs it`];
-  return findFileFault(CA_VARIABLE, env[CA_VARIABLE], 'PEM certificates', (text) => new X509Certificate(text));
+  return findFileFault(CA_VARIABLE, env[CA_VARIABLE], 'PEM certificates', parsePemCertificates);
 };
 
 /** Returns null if there is no authority. The settings must contain no contradictions. */

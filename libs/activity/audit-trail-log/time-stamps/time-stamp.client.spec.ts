@@ -63,6 +63,13 @@ describe('a time stamp', () => {
     expect(await stamp({ policy: OTHER_POLICY })).toMatchObject({ policy: OTHER_POLICY });
   });
 
+  it('can lead to the second certificate of the file', async () => {
+    const other = await readFile(authority.caFile.replace(/root\.pem$/, 'other.pem'), 'utf8');
+    const caFile = `${authority.caFile}.both`;
+    await writeFile(caFile, `other:\n${other}\nroot:\n${await readFile(authority.caFile, 'utf8')}`);
+    expect(await stamp({ caFile })).toMatchObject({ authority: 'stamps' });
+  });
+
   it.each([
     ['an elliptic key, below an intermediate certificate', ['-certfile', 'between.pem'], 'issued'],
     ['a key that is only for signatures', [], 'signs'],

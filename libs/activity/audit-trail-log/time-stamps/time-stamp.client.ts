@@ -1,7 +1,7 @@
-import { hash, randomBytes, X509Certificate } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createOutboundFetch, OutboundError } from '#platform/outbound';
-import type { TimeStampSettings } from '#platform/settings';
+import { parsePemCertificates, type TimeStampSettings } from '#platform/settings';
 import type { Clock } from '#platform/kernel';
 import { TimeStampError } from './time-stamp-errors.js';
 import { encodeTimeStampRequest } from './time-stamp-info.js';
@@ -13,7 +13,6 @@ export type ReceivedTimeStamp = VerifiedTimeStamp & { readonly response: Buffer 
 /** Bytes of the largest answer. Usual ones have 2 to 6 KB, with the certificates. */
 const MAX_RESPONSE_BYTES = 32_768;
 const TIMEOUT_MS = 10_000;
-const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /**
  * Returns a function that lets the authority stamp bytes, and verifies the answer. It throws TimeStampError. Only an
@@ -23,7 +22,7 @@ export const createTimeStampClient = (
   { url, caFile, policy }: TimeStampSettings,
   clock: Clock,
 ): ((stamped: Buffer) => Promise<ReceivedTimeStamp>) => {
-  const trusted = (readFileSync(caFile, 'utf8').match(PEM_CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem));
+  const trusted = parsePemCertificates(readFileSync(caFile, 'utf8'));
   const send = createOutboundFetch({ privateHosts: null, maxBytes: MAX_RESPONSE_BYTES, timeoutMs: TIMEOUT_MS });
   const request = async (body: Buffer): Promise<Buffer> => {
     try {
