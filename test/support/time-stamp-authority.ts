@@ -80,6 +80,10 @@ export type TestTimeStampAuthority = {
   readonly requests: Buffer[];
   /** Returns what `openssl ts` answers. */
   readonly reply: (request: Buffer, ...options: readonly string[]) => Promise<Buffer>;
+  /** Returns the signed content of an answer. */
+  readonly readInfo: (response: Buffer) => Promise<Buffer>;
+  /** Returns an answer with this content. */
+  readonly signInfo: (info: Buffer, signer: SignerName, ...options: readonly string[]) => Promise<Buffer>;
   /** Returns an answer whose content somebody else has signed. */
   readonly signAs: (response: Buffer, signer: SignerName, ...options: readonly string[]) => Promise<Buffer>;
   /** Returns the output of `openssl ts -verify`. */
@@ -157,14 +161,18 @@ export const startTimeStampAuthority = async (): Promise<TestTimeStampAuthority>
     await certificates.openssl('ts', '-reply', ...signer, '-queryfile', out.slice(0, -4), '-out', out, ...options);
     return readFile(out);
   };
-  const signAs = async (response: Buffer, name: SignerName, ...options: readonly string[]): Promise<Buffer> => {
-    const token = await createFile(getToken(response));
-    await certificates.openssl('cms', '-verify', '-inform', 'DER', '-in', token, '-noverify', '-out', `${token}.info`);
-    const content = ['-in', `${token}.info`, '-econtent_type', TIME_STAMP_INFO, '-binary', '-nodetach', '-cades'];
+  const signInfo = async (info: Buffer, name: SignerName, ...options: readonly string[]): Promise<Buffer> => {
+    const file = await createFile(info);
+    const content = ['-in', file, '-econtent_type', TIME_STAMP_INFO, '-binary', '-nodetach', '-cades'];
     const signer = ['-signer', `${name}.pem`, '-inkey', `${name}.key`];
-    const out = `${token}.out`;
+    const out = `${file}.out`;
     await certificates.openssl('cms', '-sign', ...content, ...signer, '-outform', 'DER', '-out', out, ...options);
     return wrapToken(await readFile(out));
+  };
+  const readInfo = async (response: Buffer): Promise<Buffer> => {
+    const token = await createFile(getToken(response));
+    await certificates.openssl('cms', '-verify', '-inform', 'DER', '-in', token, '-noverify', '-out', `${token}.info`);
+    return readFile(`${token}.info`);
   };
   const verify = async (stamped: Buffer, response: Buffer, caFile = 'root.pem'): Promise<string> => {
     const [data, stamp] = [await createFile(stamped), await createFile(response)];
@@ -190,7 +198,9 @@ export const startTimeStampAuthority = async (): Promise<TestTimeStampAuthority>
     caFile: join(folder, 'root.pem'),
     requests,
     reply,
-    signAs,
+    readInfo,
+    signInfo,
+    signAs: async (response, ...signer) => signInfo(await readInfo(response), ...signer),
     verify,
     answer: async (request) => ({ body: await reply(request) }),
     close: async () => {

@@ -1,5 +1,6 @@
 import type { KeyObject, X509Certificate } from 'node:crypto';
 import { contextTag, DER, DerReader } from './der.js';
+import { parseExtension, type DerExtension } from './extensions.js';
 import { TimeStampError } from './time-stamp-errors.js';
 
 /** Members of a certificate that Node does not show. */
@@ -8,7 +9,7 @@ type CertificateMembers = {
   readonly issuer: Buffer;
   readonly serialNumber: Buffer;
   readonly signatureAlgorithm: string;
-  readonly extensions: ReadonlyMap<string, { readonly isCritical: boolean; readonly value: Buffer }>;
+  readonly extensions: ReadonlyMap<string, DerExtension>;
 };
 
 const KEY_USAGE = '2.5.29.15';
@@ -55,14 +56,7 @@ export const readCertificateMembers = ({ raw }: X509Certificate): CertificateMem
   const rest = body.all();
   const last = rest.at(-1);
   const extensions = last?.[0] === contextTag(3) ? DerReader.open(last, contextTag(3)).open().all() : [];
-  return { issuer, serialNumber, signatureAlgorithm, extensions: new Map(extensions.map(readExtension)) };
-};
-
-const readExtension = (bytes: Buffer) => {
-  const extension = DerReader.open(bytes);
-  const id = extension.objectId();
-  const isCritical = extension.optional(DER.boolean)?.[0] === 0xff;
-  return [id, { isCritical, value: extension.content(DER.octetString) }] as const;
+  return { issuer, serialNumber, signatureAlgorithm, extensions: new Map(extensions.map(parseExtension)) };
 };
 
 /** Returns the subject key identifier of a certificate; null if it has none. */

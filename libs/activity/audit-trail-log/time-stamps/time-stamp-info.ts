@@ -1,6 +1,8 @@
-import { DER, DerError, DerReader, encodeDer, encodeObjectId } from './der.js';
+import { contextTag, DER, DerError, DerReader, encodeDer, encodeObjectId } from './der.js';
+import { parseExtension } from './extensions.js';
+import { TimeStampError } from './time-stamp-errors.js';
 
-/** What an authority signs (RFC 3161, TSTInfo). */
+/** The signed content of a time stamp (RFC 3161, TSTInfo). */
 export type TimeStampInfo = {
   readonly policy: string;
   readonly digestAlgorithm: string;
@@ -49,7 +51,19 @@ export const parseTimeStampInfo = (content: Buffer): TimeStampInfo => {
   const stampedAt = parseTime(info.content(DER.generalizedTime).toString('latin1'));
   info.optional(DER.sequence);
   info.optional(DER.boolean);
-  return { policy, digestAlgorithm, digest, stampedAt, nonce: info.optional(DER.integer) };
+  const nonce = info.optional(DER.integer);
+  info.optional(contextTag(0));
+  checkExtensions(info.optional(contextTag(1)));
+  info.end();
+  return { policy, digestAlgorithm, digest, stampedAt, nonce };
+};
+
+/** Refuses critical extensions, because this program knows none (RFC 3161, section 2.4.2). */
+const checkExtensions = (content: Buffer | null): void => {
+  if (content === null) return;
+  for (const [id, { isCritical }] of new DerReader(content).all().map(parseExtension)) {
+    if (isCritical) throw new TimeStampError('answer', `the time stamp has the unknown critical extension ${id}`);
+  }
 };
 
 /** Parses a time such as `20261129211325.5Z` (RFC 3161, section 2.4.2). */

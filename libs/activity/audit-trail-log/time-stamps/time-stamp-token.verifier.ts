@@ -54,6 +54,18 @@ const SIGNING_CERTIFICATE_V2 = '1.2.840.113549.1.9.16.2.47';
 /** The statuses `granted` and `grantedWithMods`. */
 const GRANTED: ReadonlySet<number> = new Set([0, 1]);
 
+/** The bits of PKIFailureInfo (RFC 3161, section 2.4.2). */
+const REFUSALS: readonly (readonly [bit: number, reason: string])[] = [
+  [0, 'it does not support SHA-256'],
+  [2, 'it does not support such a request'],
+  [5, 'it cannot read the request'],
+  [14, 'its clock is not available'],
+  [15, 'it does not support the policy'],
+  [16, 'it does not support an extension'],
+  [17, 'information that was requested is not available'],
+  [25, 'it has a failure'],
+];
+
 /** With SHA-2 only. */
 const DIGESTS: Readonly<Record<string, string>> = {
   '2.16.840.1.101.3.4.2.1': 'sha256',
@@ -121,10 +133,7 @@ const checkQuery = (info: TimeStampInfo, { digest, nonce, policy }: TimeStampQue
 
 const parseToken = (response: Buffer): Token => {
   const outer = DerReader.open(response);
-  const status = outer.open().content(DER.integer);
-  if (status.length !== 1 || !GRANTED.has(status[0] ?? -1)) {
-    throw new TimeStampError('refused', `the authority refuses to stamp (status ${status.readInt8()})`);
-  }
+  checkStatus(outer.open());
   const token = outer.open();
   outer.end();
   expectObjectId(token.objectId(), SIGNED_DATA);
@@ -141,6 +150,17 @@ const parseToken = (response: Buffer): Token => {
   // Nobody would check the certificates of further signers.
   signers.end();
   return { content, certificates: sent ? parseCertificates(sent) : [], signer };
+};
+
+const checkStatus = (info: DerReader): void => {
+  const status = info.content(DER.integer);
+  if (status.length === 1 && GRANTED.has(status[0] ?? -1)) return;
+  info.optional(DER.sequence);
+  // The first byte is the number of unused bits.
+  const bits = info.optional(DER.bitString)?.subarray(1) ?? Buffer.alloc(0);
+  const reasons = REFUSALS.filter(([bit]) => ((bits[bit >> 3] ?? 0) & (0x80 >> (bit & 7))) !== 0);
+  const details = [`status ${status.readInt8()}`, ...reasons.map(([, reason]) => reason)].join(', ');
+  throw new TimeStampError('refused', `the authority refuses to stamp (${details})`);
 };
 
 const parseCertificates = (content: Buffer): readonly X509Certificate[] => {

@@ -10,7 +10,7 @@ import {
   startTimeStampAuthority,
   type TestTimeStampAuthority,
 } from '../../../../test/support/time-stamp-authority.js';
-import { DER, DerReader, encodeDer } from './der.js';
+import { contextTag, DER, DerReader, encodeDer, encodeObjectId } from './der.js';
 import { TimeStampError } from './time-stamp-errors.js';
 import { encodeTimeStampRequest } from './time-stamp-info.js';
 import { verifyTimeStampResponse } from './time-stamp-token.verifier.js';
@@ -63,6 +63,13 @@ describe('a time stamp', () => {
     expect(await stamp({ policy: OTHER_POLICY })).toMatchObject({ policy: OTHER_POLICY });
   });
 
+  it('can have an extension that is not critical', async () => {
+    authority.answer = async (request) => ({
+      body: await authority.signInfo(await addExtension(await authority.reply(request)), 'stamps'),
+    });
+    expect(await stamp()).toMatchObject({ authority: 'stamps' });
+  });
+
   it('can lead to the second certificate of the file', async () => {
     const other = await readFile(authority.caFile.replace(/root\.pem$/, 'other.pem'), 'utf8');
     const caFile = `${authority.caFile}.both`;
@@ -82,6 +89,18 @@ describe('a time stamp', () => {
     expect(await stamp()).toMatchObject({ authority: signer });
   });
 });
+
+const TRUE = Buffer.of(0xff);
+
+const appendMember = (info: Buffer, member: Buffer): Buffer =>
+  encodeDer(DER.sequence, ...DerReader.open(info).all(), member);
+
+/** Returns the signed content of an answer with an extension. */
+const addExtension = async (response: Buffer, ...criticality: readonly Buffer[]): Promise<Buffer> => {
+  const value = encodeDer(DER.octetString, Buffer.of(5, 0));
+  const extension = encodeDer(DER.sequence, encodeObjectId('1.2.3'), ...criticality, value);
+  return appendMember(await authority.readInfo(response), encodeDer(contextTag(1), extension));
+};
 
 type Forge = (request: Buffer) => Promise<Buffer>;
 
@@ -154,6 +173,18 @@ describe('an answer is refused', () => {
         authority.signAs(await authority.reply(request), 'stamps', '-signer', 'foreign.pem', '-inkey', 'foreign.key'),
       /^the answer of the authority is no time stamp$/,
     ],
+    'with a critical extension of the signed content': [
+      async (request) =>
+        authority.signInfo(await addExtension(await authority.reply(request), encodeDer(DER.boolean, TRUE)), 'stamps'),
+      /^the time stamp has the unknown critical extension 1\.2\.3$/,
+    ],
+    'with further members of the signed content': [
+      async (request) => {
+        const info = await authority.readInfo(await authority.reply(request));
+        return authority.signInfo(appendMember(info, encodeDer(DER.integer, Buffer.of(1))), 'stamps');
+      },
+      /^the answer of the authority is no time stamp$/,
+    ],
     'with a wrong signature': [
       async (request) => {
         const response = await authority.reply(request);
@@ -180,6 +211,17 @@ describe('an answer is refused', () => {
     'if it rejects the request': [
       async () => encodeDer(DER.sequence, encodeDer(DER.sequence, encodeDer(DER.integer, Buffer.of(2)))),
       /^the authority refuses to stamp \(status 2\)$/,
+    ],
+    'if it rejects the policy': [
+      (request) => authority.reply(encodeTimeStampRequest({ ...parseRequest(request), policy: '1.2.3.4.9' })),
+      /^the authority refuses to stamp \(status 2, it does not support the policy\)$/,
+    ],
+    'if it rejects the request for two reasons': [
+      async () => {
+        const reasons = encodeDer(DER.bitString, Buffer.of(6, 0x20, 0, 0, 0x40));
+        return encodeDer(DER.sequence, encodeDer(DER.sequence, encodeDer(DER.integer, Buffer.of(2)), reasons));
+      },
+      /^the authority refuses to stamp \(status 2, it does not support such a request, it has a failure\)$/,
     ],
   };
 
