@@ -21,7 +21,7 @@ export const checkpointMetrics = {
   }),
   timeStampOverdue: new Gauge({
     name: 'cadastre_trail_time_stamp_overdue_seconds',
-    help: 'Seconds since the first request in vain for the time stamp that is due; 0 if none is due',
+    help: 'Seconds since the next time stamp of the log of the site was due; 0 if none is due',
   }),
   unknownHistory: new Gauge({
     name: 'cadastre_trail_history_unknown',

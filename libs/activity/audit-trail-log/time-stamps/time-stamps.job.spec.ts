@@ -192,6 +192,10 @@ describe('time stamps of the log of the site', () => {
     });
     const overdue = async () => (await checkpointMetrics.timeStampOverdue.get()).values[0]?.value;
     expect(await overdue()).toBeGreaterThan(400);
+    checkpointMetrics.timeStampOverdue.set(0);
+    // A projector that has just started measures the same time.
+    await createJob()();
+    expect(await overdue()).toBeGreaterThan(400);
     // Nothing waits for the authority.
     await grow();
     expect((await server.get('/audit-trail-log/checkpoint')).text.split('\n')[1]).toBe('4');
@@ -200,6 +204,36 @@ describe('time stamps of the log of the site', () => {
     expect(await run()).toBe(1);
     expect(await overdue()).toBe(0);
     expect(lines.at(-1)?.text).toBe('time stamp of the log of the site recovered');
+    clock.offsetMs = 0;
+  });
+
+  it('are also requested after growing pauses if they cannot be stored', async () => {
+    // After the checkpoints of the test before.
+    clock.pass({ minutes: 30 });
+    await grow();
+    await letTimePass();
+    await server.database.rows(
+      sql`alter table audit_trail.time_stamps add constraint refuse check (size < 0) not valid`,
+    );
+    const { length } = authority.requests;
+    const run = createJob();
+    const results: string[] = [];
+    // Attempts after 0, 1 and 3 minutes.
+    for (let minute = 0; minute < 5; minute += 1) {
+      results.push(
+        await run().then(
+          () => 'waits',
+          (error: Error) => error.message,
+        ),
+      );
+      clock.pass({ minutes: 1, ms: 1 });
+    }
+    const failure = expect.stringContaining('"refuse"');
+    expect(results).toEqual([failure, failure, 'waits', failure, 'waits']);
+    expect(authority.requests).toHaveLength(length + 3);
+    await server.database.rows(sql`alter table audit_trail.time_stamps drop constraint refuse`);
+    clock.pass({ minutes: 10 });
+    expect(await run()).toBe(1);
     clock.offsetMs = 0;
   });
 
@@ -212,7 +246,7 @@ describe('time stamps of the log of the site', () => {
     );
     expect(await createJob()()).toBe(1);
     const { data } = await list();
-    const attributes = expect.objectContaining({ size: 4, origin: expect.stringMatching(/\/audit-trail-log\/2$/) });
+    const attributes = expect.objectContaining({ size: 5, origin: expect.stringMatching(/\/audit-trail-log\/2$/) });
     expect(data).toContainEqual(expect.objectContaining({ attributes }));
   });
 });

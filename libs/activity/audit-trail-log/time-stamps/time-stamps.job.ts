@@ -32,7 +32,6 @@ export const createTimeStampJob = (
 class TimeStampRound {
   private readonly stamp: (stamped: Buffer) => Promise<ReceivedTimeStamp>;
   private readonly backoff: Backoff;
-  private failingSince: number | null = null;
   private retryAt = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -53,23 +52,21 @@ class TimeStampRound {
 
   async run({ done }: JobRun): Promise<void> {
     const { database, clock } = this.dependencies;
-    const now = clock.now().getTime();
-    if (this.failingSince !== null) checkpointMetrics.timeStampOverdue.set((now - this.failingSince) / 1_000);
-    if (now < this.retryAt) return;
-    const checkpoint = await findCheckpointToStamp(database, new Date(now - this.settings.intervalMs));
-    if (!checkpoint) return;
+    const now = clock.now();
+    const checkpoint = await findCheckpointToStamp(database, now, this.settings.intervalMs);
+    checkpointMetrics.timeStampOverdue.set(checkpoint?.overdueSeconds ?? 0);
+    if (!checkpoint || now.getTime() < this.retryAt) return;
     try {
       const note = Buffer.from(checkpoint.note);
       const stamped = await this.stamp(note);
       await database.rows(storeTimeStamp(hash('sha256', note), checkpoint, stamped, clock.now()));
       this.backoff.succeeded();
-      this.failingSince = null;
       checkpointMetrics.timeStampOverdue.set(0);
       done();
     } catch (error) {
+      // An authority also charges for a stamp that could not be stored.
+      this.retryAt = now.getTime() + this.backoff.failed(error);
       if (!(error instanceof TimeStampError)) throw error;
-      this.failingSince ??= now;
-      this.retryAt = now + this.backoff.failed(error);
       checkpointMetrics.timeStampFailures.inc({ reason: error.failure });
     }
   }

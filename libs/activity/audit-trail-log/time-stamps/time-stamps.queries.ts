@@ -8,17 +8,27 @@ import type { ReceivedTimeStamp } from './time-stamp.client.js';
 type CheckpointToStamp = { readonly origin: string; readonly size: number; readonly note: string };
 
 /**
- * Returns the checkpoint of the log of the site that is served, unless it has a time stamp, or another one of its origin
- * has one that was stored after `before`.
+ * Returns the checkpoint of the log of the site that is served, unless it has a time stamp, or the newest one of its origin
+ * was stored less than an interval ago. `overdueSeconds`: since both the interval was over and there was a new checkpoint.
  */
-export const findCheckpointToStamp = (database: Database, before: Date): Promise<CheckpointToStamp | undefined> =>
-  database.row<CheckpointToStamp>(sql`
-    select present.origin, served.size, served.note
+export const findCheckpointToStamp = (
+  database: Database,
+  now: Date,
+  intervalMs: number,
+): Promise<(CheckpointToStamp & { readonly overdueSeconds: number }) | undefined> =>
+  database.row<CheckpointToStamp & { readonly overdueSeconds: number }>(sql`
+    select present.origin, served.size, served.note,
+           extract(epoch from ${now}::timestamptz - greatest(first.signed_at, last.due_at))::float8 as "overdueSeconds"
       from (${SELECT_SITE_CHECKPOINT}) served
      cross join (select origin from audit_trail.log_keys
                   where organization = ${SITE_LOG} order by position desc limit 1) present
-     where not exists (select from audit_trail.time_stamps t
-                        where t.origin = present.origin and (t.size >= served.size or t.stored_at > ${before}))`);
+      left join lateral (select size, stored_at + ${intervalMs}::float8 * interval '1 millisecond' as due_at
+                           from audit_trail.time_stamps where origin = present.origin
+                          order by size desc limit 1) last on true
+     cross join lateral (select signed_at from audit_trail.signed_checkpoints
+                          where organization = ${SITE_LOG} and origin = present.origin and size > coalesce(last.size, -1)
+                          order by size limit 1) first
+     where last.size is null or (last.size < served.size and last.due_at <= ${now})`);
 
 export const storeTimeStamp = (
   id: string,
