@@ -52,6 +52,11 @@ export const VERIFIER_COMMANDS: readonly VerifierCommand[] = [
         flags: '--site <prefix>',
         description: 'URL or folder of the log of the site, which must have the checkpoints and no others of the log',
       },
+      {
+        flags: '--site-checkpoint <file>',
+        description:
+          'an earlier checkpoint of the log of the site, such as a stamped one; the default is its newest one',
+      },
       POLICY_OPTION,
       { flags: '--filtered', description: 'the export has selected entries only: accept entries that are absent' },
     ],

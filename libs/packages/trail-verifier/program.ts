@@ -26,9 +26,13 @@ export const runVerifierProgram = async (parameters: readonly string[], context:
     return VERIFIER_EXIT_CODES.verified;
   }
   const [argument = ''] = positionals;
-  const { 'stopped-after': stoppedAfter, ...options } = values as Readonly<Record<string, never>>;
+  const {
+    'stopped-after': stoppedAfter,
+    'site-checkpoint': siteCheckpoint,
+    ...options
+  } = values as Readonly<Record<string, never>>;
   return command.name === 'verify'
-    ? runVerify(argument, options, context)
+    ? runVerify(argument, { ...options, siteCheckpoint }, context)
     : runWatch(argument, { ...options, stoppedAfter }, context);
 };
 

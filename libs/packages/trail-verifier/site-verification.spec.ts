@@ -1,5 +1,5 @@
 import { generateKeyPairSync, hash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -96,6 +96,42 @@ describe('verify --site', () => {
       'site:        has the first 299 entries, and is\n  log:         cadastre.example.com/audit',
     );
     expect(code).toBe(0);
+  });
+
+  it('shows which entries an earlier checkpoint of the log of the site covers', async () => {
+    await writeSite([
+      [log, 1],
+      [other, 3],
+      [log, 200],
+    ]);
+    await cp(at('site/checkpoint'), at('stamped'));
+    const stamped = ['--site-checkpoint', at('stamped')];
+    // The server keeps the tiles of checkpoints that it has signed.
+    await cp(at('site'), at('earlier'), { recursive: true });
+    await writeSite([
+      [log, 1],
+      [other, 3],
+      [log, 200],
+      [log, 299],
+    ]);
+    await cp(at('earlier/tile'), at('site/tile'), { recursive: true });
+    const covered = /^site: {8}has the first (\d+) entries/m;
+    expect(covered.exec((await verifyWithSite('log')).output)?.[1]).toBe('299');
+    expect(covered.exec((await verifyWithSite('log', ...stamped)).output)?.[1]).toBe('200');
+    expect(await verifyWithSite('export.ndjson', ...stamped)).toMatchObject({
+      code: 3,
+      errors: expect.stringContaining('the checkpoint of 300 entries'),
+    });
+    await writeSite([
+      [log, 1],
+      [fork, 120],
+      [log, 200],
+    ]);
+    expect(await verifyWithSite('log', ...stamped)).toMatchObject({ code: 1 });
+    expect(await run('verify', at('log'), ...keys, ...stamped)).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining('--site-checkpoint: needs --site'),
+    });
   });
 
   it('names a second history that the log of the site has', async () => {

@@ -16,6 +16,7 @@ import type { OpenedCheckpoint } from './opened-checkpoints.js';
 import { PROOF_FIRST_LINE } from './formats/proofs.js';
 import { verifyProof } from './proof-verification.js';
 import { verifySite, type SiteEntries } from './site-verification.js';
+import type { LogFileReader } from './tile-source.js';
 import type { VerifierKey } from './verifier-keys.js';
 import { requireQuorum, type WitnessPolicy } from './witness-policy.js';
 
@@ -26,6 +27,7 @@ export type VerifyOptions = {
   readonly url?: string | undefined;
   readonly filtered?: boolean | undefined;
   readonly site?: string | undefined;
+  readonly siteCheckpoint?: string | undefined;
   readonly policy?: string | undefined;
 };
 
@@ -84,6 +86,8 @@ const rejectOtherOptions = (kind: Kind, options: VerifyOptions): void => {
       throw new VerifierUsageError(`--${name}: is for ${accepted[name] === 'proof' ? 'a proof' : 'an export'} only`);
     }
   }
+  if (options.siteCheckpoint !== undefined && options.site === undefined)
+    throw new VerifierUsageError('--site-checkpoint: needs --site');
   if (kind === 'proof' && options.entry === undefined)
     throw new VerifierUsageError('--entry: name the file with the entry');
 };
@@ -140,7 +144,11 @@ const runVerifyLog = async (target: VerifyTarget): Promise<void> => {
 
 /** Reads the log of the site and requires the cosignatures of a quorum, if there is a policy. Sends no token. */
 const readSite = async ({ options, context, keys, policy }: VerifyTarget, origin: string): Promise<SiteEntries> => {
-  const site = await verifySite(openLog(options.site ?? '', null, context.signal), { keys, origin });
+  const newest = openLog(options.site ?? '', null, context.signal);
+  const { siteCheckpoint } = options;
+  const read: LogFileReader =
+    siteCheckpoint === undefined ? newest : (path) => (path === 'checkpoint' ? readFile(siteCheckpoint) : newest(path));
+  const site = await verifySite(read, { keys, origin });
   if (policy) requireQuorum(site.checkpoint, policy);
   return site;
 };
