@@ -78,7 +78,7 @@ export type TestTimeStampAuthority = {
   readonly caFile: string;
   /** The requests since the start. */
   readonly requests: Buffer[];
-  /** Returns what `openssl ts` answers. */
+  /** Returns the answer of `openssl ts`. */
   readonly reply: (request: Buffer, ...options: readonly string[]) => Promise<Buffer>;
   /** Returns the signed content of an answer. */
   readonly readInfo: (response: Buffer) => Promise<Buffer>;

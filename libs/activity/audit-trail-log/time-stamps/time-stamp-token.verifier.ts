@@ -215,7 +215,7 @@ const parseAttributes = (content: Buffer): ReadonlyMap<string, Buffer> => {
   return attributes;
 };
 
-/** Returns the certificate that the signer names twice: outside of what is signed, and by its digest inside. */
+/** Returns the certificate that the signer names twice: outside of the signed attributes, and by its digest inside. */
 const findSigner = ({ certificates, signer }: Token): X509Certificate => {
   const certificate = certificates.find(signer.isCertificate);
   if (!certificate)

@@ -159,15 +159,22 @@ describe('time stamps of the log of the site', () => {
     await writeFile(file, (await readFile(oldest.links.checkpoint)).bytes);
     const [key = ''] = (await server.get('/audit-trail-log/keys')).text.split('\n');
     const output: string[] = [];
-    const code = await runVerifierProgram(['verify', `${server.url}/audit-trail-log`, '--key', key, '--since', file], {
-      print: (line) => void output.push(line),
-      printError: (line) => void output.push(line),
-      stdin: (async function* () {})(),
-      token: null,
-      signal: new AbortController().signal,
-      sleep: () => Promise.resolve(),
-    });
+    const site = `${server.url}/audit-trail-log`;
+    const verify = (...options: readonly string[]) =>
+      runVerifierProgram(['verify', site, '--key', key, ...options], {
+        print: (line) => void output.push(line),
+        printError: (line) => void output.push(line),
+        stdin: (async function* () {})(),
+        token: null,
+        signal: new AbortController().signal,
+        sleep: () => Promise.resolve(),
+      });
+    const code = await verify('--since', file);
     expect([code, output.join('\n')]).toEqual([0, expect.stringMatching(/^VERIFIED\n.*the checkpoint of 1 entr/s)]);
+    // The server still has the tiles of the stamped size. The log of the site has no checkpoints of itself.
+    output.length = 0;
+    expect(await verify('--site', site, '--site-checkpoint', file)).toBe(3);
+    expect(output).toEqual([expect.stringMatching(/: the log of the site has no checkpoint of .*\/audit-trail-log$/)]);
   });
 
   it('are not stored if the answer is wrong, and are requested again after growing pauses', async () => {
