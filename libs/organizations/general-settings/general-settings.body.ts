@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { toLabel, unprocessable } from '#platform/kernel';
 import { configuredMember, omitUndefined, resourceBody, unsupportedMember } from '#api/json-api';
 import type { GeneralSettingsChanges } from './general-settings.js';
-import { readTimeLimits, timeLimitMember } from './time-limit.body.js';
+import { omitNullTimeLimits, readTimeLimits, timeLimitMember } from './time-limit.body.js';
 
 /** As the vendor's. go-tfe limits its own bursts to a third of the rate. */
 const MIN_RATE_LIMIT = 30;
@@ -78,6 +78,6 @@ export const toSettingsChanges = (requested: RequestedSettings): GeneralSettings
   omitUndefined({
     apiRateLimitingEnabled: requested['api-rate-limiting-enabled'],
     apiRateLimit: requested['api-rate-limit'],
-    ...readTimeLimits(requested),
+    ...readTimeLimits(omitNullTimeLimits(requested)),
     fairRunQueuingEnabled: requested['fair-run-queuing-enabled'],
   });

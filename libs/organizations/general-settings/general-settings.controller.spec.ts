@@ -49,7 +49,7 @@ describe('the general settings of the site', () => {
     });
   });
 
-  it('change one by one, with an event for each change, and null restores the default', async () => {
+  it('change one by one, with an event for each change, and an empty text restores the default time', async () => {
     const before = await logLength(server.store);
     const changed = { 'api-rate-limit': 5_000, 'fair-run-queuing-enabled': false, 'plan-timeout': '1h30m' };
     const { attributes } = expectStatus(await update(changed), 200).body.data;
@@ -65,8 +65,16 @@ describe('the general settings of the site', () => {
       data: { changed: ['apiRateLimit', 'planTimeout', 'fairRunQueuingEnabled'] },
     });
     // go-tfe sends null for times that the caller does not name.
-    const sent = { 'apply-timeout': null, 'plan-timeout': null, 'api-rate-limit': null };
-    expectStatus(await update({ ...sent, 'fair-run-queuing-enabled': true }), 200);
+    const unnamed = { 'apply-timeout': null, 'plan-timeout': null };
+    expectStatus(await update({ ...unnamed, 'api-rate-limit': null, 'fair-run-queuing-enabled': true }), 200);
+    expect(await read()).toEqual({
+      ...DEFAULTS,
+      'plan-timeout': '1h30m',
+      'terraform-build-worker-plan-timeout': '1h30m',
+    });
+    expectStatus(await update({ ...unnamed, 'terraform-build-worker-plan-timeout': '45m' }), 200);
+    expect(await read()).toMatchObject({ 'plan-timeout': '45m', 'apply-timeout': '24h' });
+    expectStatus(await update({ 'plan-timeout': '' }), 200);
     expect(await read()).toEqual(DEFAULTS);
   });
 
@@ -75,7 +83,7 @@ describe('the general settings of the site', () => {
     expectStatus(await update(before), 200);
     expect(await read()).toEqual(before);
     expectStatus(await update({ 'api-rate-limit': null, 'api-rate-limiting-enabled': null }), 200);
-    expectStatus(await update({ 'apply-timeout': null, 'plan-timeout': null }), 200);
+    expectStatus(await update({ 'apply-timeout': '', 'plan-timeout': '' }), 200);
   });
 
   it.each([
