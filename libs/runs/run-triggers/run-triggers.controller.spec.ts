@@ -16,6 +16,7 @@ import {
 } from '../../../test/support/seeds.js';
 import type { ApiResponse, ApiTestClient, TestServer } from '../../../test/support/server.js';
 import { expectViewsMatchLog } from '../../../test/support/views-match-log.js';
+import { unprocessable } from '#platform/kernel';
 import { ToolReleases } from '#workspaces/workspaces';
 import { createTriggeredRunsFollower, runTriggersDefinition } from './index.js';
 
@@ -278,6 +279,44 @@ describe('an apply', () => {
     expectStatus(await server.delete(`/api/v2/run-triggers/${trigger}`), 204);
     await apply(source);
     expect(await runsOf(target)).toHaveLength(1);
+  });
+
+  it('starts no run if it destroys all resources', async () => {
+    const [source, target] = [await aWorkspace(), await aWorkspace({ 'auto-apply-run-trigger': true })];
+    await makeRunTrigger(server, target, source);
+    const run = await makeRun(server, source, { 'auto-apply': true, 'is-destroy': true });
+    await reported(run, 'planning', 'planned', 'applying', 'applied');
+    await triggersCaughtUp();
+    expect(await runsOf(target)).toEqual([]);
+  });
+
+  it.each([
+    ['refuses its run, which gets none', unprocessable('no such release'), null],
+    ['fails, after which the follower gets the events again', new Error('no connection'), 'no connection'],
+  ])('starts the runs of the others if one workspace %s', async (_, error, failure) => {
+    const [source, failed, other] = [await aWorkspace(), await aWorkspace(), await aWorkspace()];
+    const run = await apply(source);
+    await makeRunTrigger(server, failed, source);
+    await makeRunTrigger(server, other, source);
+    // As if the triggers had existed before the apply.
+    const applied = (await readWholeLog(server.store))
+      .filter(({ stream, type }) => stream === run && type === 'RunApplied')
+      .map((event) => ({ ...event, time: new Date(Date.now() + 60_000).toISOString() }));
+    const releases = new ToolReleases();
+    const session = { run: server.database.rows.bind(server.database) };
+    const failing: ToolReleases = Object.assign(new ToolReleases(), {
+      with: (): ToolReleases => {
+        failing.with = () => releases;
+        throw error;
+      },
+    });
+    const following = createTriggeredRunsFollower(failing).follow(applied, session, server.store);
+    const outcome = following.then(
+      () => null,
+      ({ message }: Error) => message,
+    );
+    expect(await outcome).toBe(failure);
+    expect([(await runsOf(failed)).length, (await runsOf(other)).length]).toEqual([0, 1]);
   });
 
   it('lets the started run wait while the workspace is locked', async () => {
