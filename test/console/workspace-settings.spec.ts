@@ -325,6 +325,29 @@ describe('the settings of a workspace', () => {
     await page.reload();
     await page.getByText('because this workspace allows no destroy plans').waitFor();
     expect(await page.getByRole('button', { name: 'Postpone by a week' }).count()).toBe(0);
+    expectStatus(await server.patch(path, resource('workspaces', { 'auto-destroy-at': '2020-01-31T12:00:00Z' })), 200);
+    await page.reload();
+    await page.getByText('passed more than a day ago').waitFor();
+    expect(await page.getByText('All resources of this workspace are destroyed on').count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('show and clear a fixed time beside a duration', async () => {
+    const attributes = { 'auto-destroy-at': '2030-01-31T12:00:00.000Z', 'auto-destroy-activity-duration': '14d' };
+    const path = `/api/v2/workspaces/${await makeWorkspace(server, 'acme', 'postponed', attributes)}`;
+    expectStatus(await server.post(`${path}/actions/lock`), 200);
+    expectStatus(await server.post(`${path}/state-versions`, newStateVersion(stateFile(), { inline: true })), 201);
+    expectStatus(await server.post(`${path}/actions/unlock`), 200);
+    const page = await openConsole(browser, server, { user: owner, path: '/app/acme/workspaces/postponed/settings' });
+    const field = cardOf(page, 'Destruction').getByLabel('Destroy at');
+    await field.waitFor();
+    expect(await field.inputValue()).toMatch(/^2030-0/);
+    await field.fill('');
+    await saveAll(page, 'Destruction');
+    expect(expectStatus(await server.get(path), 200).body.data.attributes).toMatchObject({
+      'auto-destroy-fixed-at': null,
+      'auto-destroy-activity-duration': '14d',
+    });
     await page.context().close();
   });
 

@@ -11620,6 +11620,12 @@ export interface components {
         } | null;
         'working-directory': string | null;
         /**
+         * Format: date-time
+         * @description `auto-destroy-at` if it is set; null if it follows from the duration.
+         * @example null
+         */
+        'auto-destroy-fixed-at': string | null;
+        /**
          * @description A version, a constraint, or `latest`.
          * @example 1.13.0
          */
@@ -12512,6 +12518,8 @@ export interface components {
           'can-read': boolean;
           /** @example true */
           'can-update': boolean;
+          /** @example true */
+          'can-update-defaults': boolean;
           /** @example true */
           'can-destroy': boolean;
           /** @example true */

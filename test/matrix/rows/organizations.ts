@@ -162,6 +162,16 @@ const projects: readonly MatrixRow[] = [
     body: resource('projects', { 'default-execution-mode': 'local' }),
   },
   {
+    route: 'PATCH /projects/:id',
+    condition: 'the time after which its workspaces are destroyed',
+    about: project,
+    demands: ['read-project', 'update-project', 'change-project-execution'],
+    status: 200,
+    trail: ['project update'],
+    fresh: true,
+    body: resource('projects', { 'auto-destroy-activity-duration': '30d' }),
+  },
+  {
     route: 'DELETE /projects/:id',
     about: project,
     demands: ['read-project', 'delete-project'],

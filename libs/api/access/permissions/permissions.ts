@@ -99,11 +99,12 @@ export const permissions = {
   'read-project': { roles: WORKSPACE_READERS, grant: 'project-settings:read' },
   'create-project': { roles: PROJECT_MANAGERS },
   'update-project': { roles: PROJECT_MANAGERS, grant: 'project-settings:update' },
-  // The agents that execute the runs of its workspaces, and so read and write their state.
+  // The agents that execute the runs of its workspaces, and so read and write their state, and when runs destroy their resources.
   'change-project-execution': {
     roles: PROJECT_MANAGERS,
     grant: 'admin',
-    refusal: 'Changing the execution mode or agent pool of a project needs admin access to its workspaces',
+    refusal:
+      'Changing the execution mode, agent pool or automatic destroy of a project needs admin access to its workspaces',
   },
   'delete-project': { roles: PROJECT_MANAGERS, grant: 'project-settings:delete' },
 

@@ -346,12 +346,37 @@ describe('the members of teams with project access', () => {
       body.data.filter((one: any) => can(one)[key]).map((one: any) => one.attributes.name as string);
     expect(allowed('can-read')).toEqual(names);
     expect(allowed('can-update')).toEqual(['admin', 'updates']);
+    expect(allowed('can-update-defaults')).toEqual(['admin']);
     expect(allowed('can-destroy')).toEqual(['admin']);
     expect(allowed('can-create-workspace')).toEqual(['admin', 'creates', 'maintain']);
     expect(allowed('can-move-workspace')).toEqual(['admin']);
     expect(allowed('can-manage-teams')).toEqual(['admin']);
     expectStatus(await member.get(byId(ids['closed'] ?? '')), 404);
     for (const one of body.data) expect((await member.get(byId(one.id as string))).body.data).toEqual(one);
+  });
+
+  it('change the time after which resources are destroyed only as admins of the project', async () => {
+    const id = await makeProject(server, 'open', 'Destroying');
+    const team = await makeTeam(server, 'open', 'editors');
+    await grantProjectAccess(server, team, id, 'custom', {
+      'project-access': { settings: 'update' },
+      'workspace-access': { runs: 'read' },
+    });
+    const editor = await makeMember(server, 'open', 'editor', [team]);
+    const setDuration = (api: ApiTestClient, duration: string | null) =>
+      api.patch(byId(id), project({ description: 'new', 'auto-destroy-activity-duration': duration }));
+    for (const [present, other] of [
+      [null, '1h'],
+      ['2d', null],
+    ] as const) {
+      expectStatus(await setDuration(server, present), 200);
+      const { body } = expectStatus(await setDuration(editor, other), 403);
+      expect(body.errors[0].detail).toMatch(/automatic destroy of a project needs admin access to its workspaces$/);
+      expect((await server.get(byId(id))).body.data.attributes['auto-destroy-activity-duration']).toBe(present);
+      // A setting that is sent with its present value is no change: clients send all settings.
+      expectStatus(await setDuration(editor, present), 200);
+    }
+    expectStatus(await server.delete(byId(id)), 204);
   });
 
   it('filter projects by permission, page by page', async () => {

@@ -8,6 +8,7 @@ export type ProjectIncludes = ReadonlySet<string> | null | undefined;
 const renderPermissions = (row: ProjectRow, actor: Actor): Record<string, boolean> => ({
   'can-read': true,
   'can-update': can(actor, 'update-project', row),
+  'can-update-defaults': can(actor, 'update-project', row) && can(actor, 'change-project-execution', row),
   'can-destroy': can(actor, 'delete-project', row) && !row.isDefault,
   'can-create-workspace': can(actor, 'create-workspace', row),
   'can-move-workspace': can(actor, 'move-workspace', row),

@@ -73,9 +73,15 @@ type ProjectTask = {
 const getPool = ({ follows, defaultAgentPoolId }: CommandedProjectChanges): string | null =>
   follows ? null : defaultAgentPoolId || null;
 
-/** Returns whether the changes affect which agents execute the runs of the project's workspaces. */
+/** Returns whether the changes affect which agents execute runs of the project's workspaces, or when runs destroy resources. */
 const changesExecution = (changes: CommandedProjectChanges, { settings }: ProjectForCommand): boolean => {
-  const { follows, defaultExecutionMode: mode, defaultAgentPoolId: pool } = changes;
+  const {
+    follows,
+    defaultExecutionMode: mode,
+    defaultAgentPoolId: pool,
+    autoDestroyActivityDuration: duration,
+  } = changes;
+  if (duration !== undefined && duration !== settings.autoDestroyActivityDuration) return true;
   if (follows) return settings.defaultExecutionMode !== null;
   return (
     (mode !== undefined && mode !== settings.defaultExecutionMode) ||

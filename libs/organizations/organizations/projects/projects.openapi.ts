@@ -50,6 +50,7 @@ export const projectSchema = defineResource({
     permissions: permissionFlags(
       'can-read',
       'can-update',
+      'can-update-defaults',
       'can-destroy',
       'can-create-workspace',
       'can-move-workspace',

@@ -10,6 +10,7 @@ import {
   type PermissionScope,
 } from '#api/access';
 import { selectFixedKeys } from '#organizations/tag-bindings';
+import { inheritsDuration } from '../settings/auto-destroy.queries.js';
 import type { FixedTagKey } from '../tags/tags.js';
 
 /** The target project of a move, and the requested workspaces that its organization has. */
@@ -22,7 +23,12 @@ type WorkspaceMove = PermissionScope & {
   readonly workspaces: readonly WorkspaceToMove[];
 };
 
-export type WorkspaceToMove = PermissionScope & { readonly id: string; readonly snapshot: StreamSnapshot };
+export type WorkspaceToMove = PermissionScope & {
+  readonly id: string;
+  /** Whether the target project decides when its resources are destroyed. */
+  readonly inheritsDestroy: boolean;
+  readonly snapshot: StreamSnapshot;
+};
 
 export const loadWorkspaceMove = async (
   database: Database,
@@ -37,6 +43,7 @@ export const loadWorkspaceMove = async (
              select jsonb_agg(jsonb_build_object(
                       'id', w.id, 'organization', w.organization,
                       'grants', ${selectWorkspaceGrants(actor, 'w')},
+                      'inheritsDestroy', w.project <> p.id and ${inheritsDuration(sql.raw('p.id'))},
                       'snapshot', ${buildSnapshotJson('s')})
                       -- In one order: of several that are refused it is always the same that is told.
                       order by w.id)

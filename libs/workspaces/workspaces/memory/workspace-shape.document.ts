@@ -34,6 +34,7 @@ const ATTRIBUTES = [
   'vcs-repo',
   'vcs-repo-identifier',
   'auto-destroy-at',
+  'auto-destroy-fixed-at',
   'locked-reason',
   'lock-expires-at',
   'apply-duration-average',

@@ -1,9 +1,13 @@
-import { sql, type Timestamp } from '#platform/kernel';
+import { sql, type Sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 
 /** The same rule as `inheritsAutoDestroy`, for the row `w` of workspaces. */
 const INHERITS = sql.raw(`coalesce((w.settings ->> 'inheritsProjectAutoDestroy')::boolean,
   w.settings ->> 'autoDestroyAt' is null and w.settings ->> 'autoDestroyActivityDuration' is null)`);
+
+/** Whether the row `w` of workspaces inherits a duration from the project. */
+export const inheritsDuration = (project: Sql): Sql => sql`(${INHERITS} and exists (
+  select 1 from projects t where t.id = ${project} and t.settings ->> 'autoDestroyActivityDuration' is not null))`;
 
 /**
  * When the resources of the workspace `w` of the project `p` are destroyed, because its state has not changed for the duration

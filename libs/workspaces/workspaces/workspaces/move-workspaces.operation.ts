@@ -13,6 +13,14 @@ export const moveWorkspaces = (
     const move = await loadWorkspaceMove(store.database, actor, project, workspaces);
     // A move requires the permission on both projects. The query has checked it on the new project.
     requirePermissionOnEach(actor, 'move-workspace', move.workspaces, workspaces);
+    // The new project decides when the resources of these workspaces are destroyed.
+    const inheriting = move.workspaces.filter(({ inheritsDestroy }) => inheritsDestroy);
+    requirePermissionOnEach(
+      actor,
+      'update-workspace',
+      inheriting,
+      inheriting.map(({ id }) => id),
+    );
     const toTask = ({ id, snapshot }: WorkspaceToMove) => {
       const data = { changes: {}, project, movedAt: `/data/${workspaces.indexOf(id)}`, fixed: move.fixed };
       return { id, snapshot, command: { type: 'UpdateWorkspace', data } } as const;

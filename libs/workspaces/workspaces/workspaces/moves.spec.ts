@@ -113,6 +113,32 @@ describe('moving workspaces into a project', () => {
     await expectViewsMatchLog(server, [workspacesDefinition]);
   });
 
+  it('requires admin access to a workspace that the new project lets be destroyed', async () => {
+    const [from, to] = [await makeNamedProject('from'), await makeNamedProject('to')];
+    const duration = resource('projects', { 'auto-destroy-activity-duration': '1h' });
+    expectStatus(await server.patch(`/api/v2/projects/${to}`, duration), 200);
+    const team = await makeTeam(server, 'acme', unique('team'));
+    for (const project of [from, to]) {
+      await grantProjectAccess(server, team, project, 'custom', { 'workspace-access': { move: true, runs: 'apply' } });
+    }
+    const mover = await makeMember(server, 'acme', unique('mover'), [team]);
+    const [inheriting, own] = [await workspaceIn(from), await workspaceIn(from)];
+    const never = resource('workspaces', { 'inherits-project-auto-destroy': false });
+    expectStatus(await server.patch(`/api/v2/workspaces/${own}`, never), 200);
+    const patch = (id: string) =>
+      mover.patch(
+        `/api/v2/workspaces/${id}`,
+        resource('workspaces', {}, { project: { data: { type: 'projects', id: to } } }),
+      );
+    expectStatus(await patch(inheriting), 404);
+    expectStatus(await move(mover, to, own, inheriting), 404);
+    expect([await projectOf(inheriting), await projectOf(own)]).toEqual([from, from]);
+    expectStatus(await move(mover, to, own), 204);
+    await grantWorkspaceAccess(server, team, inheriting, 'admin');
+    expectStatus(await patch(inheriting), 200);
+    expectStatus(await move(mover, to, inheriting), 204);
+  });
+
   it('requires permissions on both projects', async () => {
     const [from, to, elsewhere] = [
       await makeNamedProject('from'),

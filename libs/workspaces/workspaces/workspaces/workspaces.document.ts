@@ -137,6 +137,7 @@ const renderSettings = (row: WorkspaceRow): Record<string, unknown> => {
     'auto-apply-run-trigger': settings.autoApplyRunTrigger,
     'auto-destroy-activity-duration': inherits ? projectAutoDestroyActivityDuration : ownDuration,
     'auto-destroy-at': findDestroyTime(row),
+    'auto-destroy-fixed-at': settings.autoDestroyAt,
     description: settings.description,
     'file-triggers-enabled': settings.fileTriggersEnabled,
     'global-remote-state': settings.globalRemoteState,

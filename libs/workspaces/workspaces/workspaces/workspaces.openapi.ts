@@ -78,6 +78,9 @@ const settings = {
   'auto-destroy-at': timestamp('When the resources are destroyed: as set, otherwise as the duration says.')
     .nullable()
     .meta({ examples: [null] }),
+  'auto-destroy-fixed-at': timestamp('`auto-destroy-at` if it is set; null if it follows from the duration.')
+    .nullable()
+    .meta({ examples: [null] }),
   'iac-version': version,
   'inherits-project-auto-destroy': z.boolean().meta({ examples: [true] }),
   'setting-overwrites': z.strictObject({ 'execution-mode': z.boolean(), 'agent-pool': z.boolean() }).meta({

@@ -15,11 +15,14 @@ const onWorkspace =
   (permission: Permission) =>
   (_: unknown, row: WorkspaceForCommand): readonly Requirement[] => [{ permission, scope: row }];
 
-/** A move requires the permission on both projects: the current one and the new one. */
+/**
+ * A move requires the permission on both projects: the current one and the new one. If the new project decides when the
+ * resources of the workspace are destroyed, a move changes its settings.
+ */
 const listUpdateRequirements: RequirementTable['UpdateWorkspace'] = ({ changes, bindings, project }, row) => {
   if (!project || project === row.project) return [{ permission: 'update-workspace', scope: row }];
   // Callers that can move a workspace, but not update it, can change nothing else in the same request.
-  const onlyMoves = bindings === undefined && Object.keys(changes).length === 0;
+  const onlyMoves = bindings === undefined && Object.keys(changes).length === 0 && !row.inheritsDestroy;
   const newProject = { organization: row.organization, grants: row.projectGrants ?? [] };
   return [
     { permission: 'move-workspace', scope: row },

@@ -24,7 +24,7 @@ import { selectOwnPolicy, type PolicyIdentifier } from '#organizations/data-rete
 import { selectFixedKeys, PROJECT_TAGS, selectTagNames, type TagNames } from '#organizations/tag-bindings';
 import { selectSshKeyVersion } from '#organizations/ssh-keys';
 import { selectConnectionUse } from '#vcs/connections';
-import { IDLE_DESTROY_AT } from '../settings/auto-destroy.queries.js';
+import { IDLE_DESTROY_AT, inheritsDuration } from '../settings/auto-destroy.queries.js';
 import { AGENT_POOL, EXECUTION_MODE, INHERITED_MODE } from '../settings/execution.queries.js';
 import type { WorkspaceLockState } from './workspace-state.js';
 import { buildLockSnapshotJson, type LockSnapshot } from '../lock/lock.view.js';
@@ -219,6 +219,8 @@ export type WorkspaceForCommand = PermissionScope & {
   readonly homeVersion: number;
   /** Access of the caller's teams to the referenced project. */
   readonly projectGrants: readonly Grant[] | null;
+  /** Whether the referenced project decides when the resources of the workspace are destroyed. */
+  readonly inheritsDestroy: boolean;
   /** Version of the referenced agent pool; null if the workspace may not use it. */
   readonly poolVersion: number | null;
   /** The execution mode that a workspace without its own mode has in its project after the command. */
@@ -263,6 +265,7 @@ export const loadWorkspaceForCommand = async (
              where p.id = ${project} and p.organization = w.organization) as "projectVersion",
            (select sp.version from event_store.streams sp where sp.stream = w.project) as "homeVersion",
            ${actor && project ? selectProjectGrants(actor, sql`${project}`) : sql.raw('null::jsonb')} as "projectGrants",
+           ${project ? inheritsDuration(sql`${project}`) : sql`false`} as "inheritsDestroy",
            ${selectUsablePoolVersion(choice)} as "poolVersion",
            coalesce((select ${INHERITED_MODE} from projects p
                       where p.id = ${home} and p.organization = w.organization),

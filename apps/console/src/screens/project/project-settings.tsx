@@ -79,7 +79,7 @@ const DefaultsCard = ({ organization, project }: CardProps) => {
     <SettingsCard
       title="Defaults of its workspaces"
       form={form}
-      canChange={permissions['can-update']}
+      canChange={permissions['can-update-defaults']}
       reason={NO_CHANGE}
     >
       <Text size="sm" c="dimmed">

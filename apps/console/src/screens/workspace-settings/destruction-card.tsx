@@ -2,7 +2,8 @@ import { Checkbox, Select, Text, TextInput } from '@mantine/core';
 import { findIncluded } from '../../api/included.js';
 import { useUpdateWorkspace, type WorkspaceInput } from '../../api/workspace-settings.js';
 import type { Workspace, WorkspaceDocument } from '../../api/workspaces.js';
-import { formatExactTime } from '../../components/times.js';
+import { formatExactTime, useNow } from '../../components/times.js';
+import { isDestroyTimeOver } from '../workspace/destroy-time.js';
 import { SettingsCard, useSettings } from '../../components/settings-card.js';
 import { CHANGERS, type WorkspaceCardProps } from './setting-card.js';
 
@@ -25,11 +26,9 @@ const toLocalTime = (time: string | null): string => {
 
 const readDestruction = ({ attributes }: Workspace): DestructionValues => {
   const inherits = attributes['inherits-project-auto-destroy'];
-  // With resources and a duration, the time follows from the duration.
-  const isComputed = attributes['auto-destroy-activity-duration'] !== null && attributes['resource-count'] > 0;
   return {
     source: inherits ? 'inherited' : 'own',
-    'auto-destroy-at': inherits || isComputed ? '' : toLocalTime(attributes['auto-destroy-at']),
+    'auto-destroy-at': toLocalTime(attributes['auto-destroy-fixed-at']),
     'auto-destroy-activity-duration': inherits ? '' : (attributes['auto-destroy-activity-duration'] ?? ''),
     'allow-destroy-plan': attributes['allow-destroy-plan'],
   };
@@ -53,13 +52,14 @@ const describeInherited = (workspace: WorkspaceDocument): string => {
 };
 
 /** What happens with the saved settings. */
-const describePlan = ({ attributes }: Workspace): string => {
+const describePlan = ({ attributes }: Workspace, now: number): string => {
   const at = attributes['auto-destroy-at'];
   const time = at === null ? '' : formatExactTime(at);
   if (attributes['auto-destroy-status'] === 'blocked')
     return `Nothing is destroyed on ${time}: destroy plans are not allowed.`;
   if (attributes['resource-count'] === 0) return 'Nothing is destroyed: the workspace has no resources.';
   if (at === null) return 'Nothing is destroyed automatically.';
+  if (isDestroyTimeOver(at, now)) return `Nothing is destroyed: ${time} passed more than a day ago. Set another time.`;
   return `On ${time}, a run destroys all resources without a confirmation. Notifications remind 24 and 12 hours before.`;
 };
 
@@ -70,6 +70,7 @@ export const DestructionCard = ({ organization, workspace }: WorkspaceCardProps)
     ...state,
     mutate: (changes, callbacks) => mutate({ attributes: toInput(changes) }, callbacks),
   });
+  const now = useNow();
   const { permissions } = workspace.data.attributes;
   return (
     <SettingsCard title="Destruction" form={form} canChange={permissions['can-update']} reason={CHANGERS}>
@@ -79,7 +80,7 @@ export const DestructionCard = ({ organization, workspace }: WorkspaceCardProps)
         {...form.checkbox('allow-destroy-plan')}
       />
       <Text size="sm" c="dimmed">
-        {describePlan(workspace.data)}
+        {describePlan(workspace.data, now)}
       </Text>
       <Select
         label="Automatic destruction"

@@ -4,11 +4,22 @@ import type { Workspace } from '../../api/workspaces.js';
 import { PermittedButton } from '../../components/permitted-button.js';
 import { FormProblems } from '../../components/problems.js';
 import { ExactTime, useNow } from '../../components/times.js';
+import { isDestroyTimeOver } from './destroy-time.js';
 import { showToast } from '../../toasts.js';
 
 const WEEK_MS = 7 * 24 * 60 * 60 * 1_000;
 
 type DestroyBannerProps = { readonly organization: string; readonly workspace: Workspace };
+
+type DestroyPlanProps = { readonly at: string; readonly now: number; readonly isBlocked: boolean };
+
+const DestroyPlan = ({ at, now, isBlocked }: DestroyPlanProps) => {
+  const time = <ExactTime value={at} />;
+  if (isDestroyTimeOver(at, now)) return <>Nothing is destroyed any more: {time} passed more than a day ago.</>;
+  if (isBlocked) return <>Nothing is destroyed on {time}, because this workspace allows no destroy plans.</>;
+  if (Date.parse(at) <= now) return <>A run that destroys all resources of this workspace is due since {time}.</>;
+  return <>All resources of this workspace are destroyed on {time}.</>;
+};
 
 /** Says when the resources of the workspace are destroyed, or what prevents it. */
 export const DestroyBanner = ({ organization, workspace }: DestroyBannerProps) => {
@@ -23,21 +34,14 @@ export const DestroyBanner = ({ organization, workspace }: DestroyBannerProps) =
     change.mutate({ attributes: { 'auto-destroy-at': later } }, { onSuccess });
   };
   const isBlocked = attributes['auto-destroy-status'] === 'blocked';
+  const isOver = isDestroyTimeOver(at, now);
   return (
-    <Alert color={isBlocked ? 'gray' : 'orange'} variant="light" role="status">
+    <Alert color={isBlocked || isOver ? 'gray' : 'orange'} variant="light" role="status">
       <Group justify="space-between">
         <Text size="sm">
-          {isBlocked ? (
-            <>
-              Nothing is destroyed on <ExactTime value={at} />, because this workspace allows no destroy plans.
-            </>
-          ) : (
-            <>
-              All resources of this workspace are destroyed on <ExactTime value={at} />.
-            </>
-          )}
+          <DestroyPlan at={at} now={now} isBlocked={isBlocked} />
         </Text>
-        {!isBlocked && (
+        {!isBlocked && !isOver && (
           <PermittedButton
             command="Postpone the automatic destruction"
             size="compact-sm"
