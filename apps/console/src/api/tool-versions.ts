@@ -9,6 +9,10 @@ export type ToolVersion = ApiResource<'TerraformVersion'> | ApiResource<'OpaVers
 /** The JSON:API type of the releases of a program. */
 export type ListedVersionType = ToolVersion['type'];
 
+/** Returns the type of the versions that an address shows. */
+export const toVersionType = (program: 'opa' | undefined): ListedVersionType =>
+  program === 'opa' ? 'opa-versions' : 'terraform-versions';
+
 const VERSIONS_KEY = ['tool-versions'] as const;
 const TERRAFORM = '/api/v2/admin/terraform-versions';
 const OPA = '/api/v2/admin/opa-versions';

@@ -1,8 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { toolVersionsQuery } from '../../api/tool-versions.js';
+import { toolVersionsQuery, toVersionType } from '../../api/tool-versions.js';
 import { rootRoute } from '../../parent-routes.js';
 import { toText } from '../../search-params.js';
-import { toVersionType } from './version-programs.js';
 
 type ToolVersionsSearch = { readonly program?: 'opa'; readonly version?: string };
 

@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { toolVersionsQuery, type ToolVersion } from '../../api/tool-versions.js';
+import { toolVersionsQuery, toVersionType, type ToolVersion } from '../../api/tool-versions.js';
 import { formatCount } from '../../components/counts.js';
 import { CreateButton } from '../../components/create-button.js';
 import { DataTable, NarrowLine, type DataColumn } from '../../components/data-table.js';
@@ -14,7 +14,7 @@ import { SearchField } from '../../components/search-field.js';
 import { EmptyState } from '../../components/states.js';
 import { SitePage } from '../site/site-page.js';
 import { listVersionActions, VERSION_ACTIONS, type ToolVersionAction } from './version-actions.js';
-import { PROGRAM_WORDS, toVersionType } from './version-programs.js';
+import { PROGRAM_WORDS } from './version-programs.js';
 
 const loadDialogs = () => import('./version-dialogs.js');
 const AddVersionDialog = lazyComponent(loadDialogs, 'AddVersionDialog');

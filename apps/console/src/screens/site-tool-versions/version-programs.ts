@@ -11,10 +11,6 @@ type ProgramWords = {
   readonly effects: Readonly<Record<'enable' | 'disable' | 'deprecate' | 'restore' | 'delete', string>>;
 };
 
-/** Returns the type of the versions that an address shows. */
-export const toVersionType = (program: 'opa' | undefined): ListedVersionType =>
-  program === 'opa' ? 'opa-versions' : 'terraform-versions';
-
 export const PROGRAM_WORDS: Readonly<Record<ListedVersionType, ProgramWords>> = {
   'terraform-versions': {
     label: 'Terraform and OpenTofu',
