@@ -5,7 +5,6 @@ import {
   defineEvents,
   describeChangedAttributes,
   hasNoChanges,
-  isSecureAddress,
   notFound,
   pickChanged,
   requireActive,
@@ -16,6 +15,7 @@ import {
   type Message,
 } from '#platform/kernel';
 import { inOrganization } from '#api/access/rules';
+import { checkAddress, checkApiServer } from './connection-addresses.js';
 
 const projects = z.array(z.string());
 
@@ -173,14 +173,6 @@ const checkClientName = (name: string | null | undefined): void => {
   if (name !== null && name !== undefined) checkName(name, NAME_RULE);
 };
 
-const checkAddress = (attribute: 'api-url' | 'http-url', label: string, url: string): void => {
-  if (isSecureAddress(url)) return;
-  throw unprocessable(
-    `${label} must be an address that begins with https://, without user, password, query and fragment, got ${JSON.stringify(url)}`,
-    attribute,
-  );
-};
-
 const normalizeProjects = (ids: readonly string[]): string[] => {
   const sorted = [...new Set(ids)].toSorted();
   if (sorted.length <= MAX_PROJECTS) return sorted;
@@ -279,6 +271,7 @@ export const checkNewClient = ({ name, apiUrl, httpUrl }: OauthClientSettings): 
     () => checkClientName(name),
     () => checkAddress('api-url', 'Api url', apiUrl),
     () => checkAddress('http-url', 'Http url', httpUrl),
+    () => checkApiServer({ apiUrl, httpUrl, key: key ?? null }),
   );
 
 /** A connection that has lost its token gets a new one. */

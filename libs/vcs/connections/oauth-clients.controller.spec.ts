@@ -141,6 +141,45 @@ describe('an OAuth client', () => {
     );
   });
 
+  describe('with the key of an OAuth application', () => {
+    const make = (httpUrl: string, apiUrl: string) => {
+      const application = { key: 'a', secret: 'b', 'oauth-token-string': null };
+      return create({ 'service-provider': 'github', 'http-url': httpUrl, 'api-url': apiUrl, ...application });
+    };
+
+    it.each([
+      ['https://github.com', 'https://evil.example.com'],
+      ['https://github.com', 'https://api.github.com.evil.example.com'],
+      ['https://github.com', 'https://api.github.com:8443'],
+      ['https://git.example.com', 'https://api.github.com'],
+      ['https://git.example.com', 'https://api.git.example.com'],
+      ['https://git.example.com', 'https://git.example.com:8443/api/v3'],
+      ['https://evilghe.com', 'https://api.evilghe.com'],
+    ])('does not send tokens of %s to %s', async (httpUrl, apiUrl) => {
+      expect(listProblems(expectStatus(await make(httpUrl, apiUrl), 422))).toEqual([
+        ['/data/attributes/api-url', expect.stringMatching(/^Api url must be an address of https:/)],
+      ]);
+    });
+
+    it.each([
+      ['https://github.com', 'https://api.github.com'],
+      ['https://acme.ghe.com', 'https://api.acme.ghe.com'],
+      ['https://git.example.com', 'https://git.example.com/api/v3'],
+      ['https://git.example.com:8443/gitlab', 'https://git.example.com:8443/gitlab/api/v4'],
+    ])('sends tokens of %s to %s', async (httpUrl, apiUrl) => {
+      expectStatus(await make(httpUrl, apiUrl), 201);
+    });
+
+    it('gets no other application while its API has another server', async () => {
+      const { id } = expectStatus(await make('https://github.com', 'https://api.github.com'), 201).body.data;
+      await server.database.rows(sql`update oauth_clients set api_url = 'https://evil.example.com' where id = ${id}`);
+      const refused = await server.patch(byId(id), resource('oauth-clients', { key: 'c', secret: 'd' }));
+      expect(listProblems(expectStatus(refused, 422))).toEqual([['/data/attributes/api-url', expect.anything()]]);
+      // The views are compared with the log.
+      expectStatus(await server.delete(byId(id)), 204);
+    });
+  });
+
   it('loses its secrets when it is deleted', async () => {
     const { client, token } = await makeOauthClient(server, 'acme', host);
     expectStatus(await server.patch(tokenById(token), resource('oauth-tokens', { 'ssh-key': PEM })), 200);

@@ -12,6 +12,7 @@ import {
 import { Vault } from '#storage/vault';
 import { changeResource, createResource, type Actor } from '#api/access';
 import type { GrantedToken } from '#vcs/git-hosts';
+import { checkApiServer } from './connection-addresses.js';
 import { ConnectionTokens } from './connection-tokens.service.js';
 import { Connections, requireConnectedProvider } from './connections.service.js';
 import {
@@ -131,6 +132,7 @@ export class OauthClientsHandler extends AggregateHandler<OauthClientOperations>
       actor,
       load: async () => {
         const row = await findOauthClientForCommand(this.store.database, actor, id, changes.projects);
+        checkApiServer(row);
         checkProjects(changes.projects ?? [], row.existingProjects, IN_CLIENT);
         return { ...row, replaced: await this.prepareToken(row, secrets) };
       },
@@ -153,6 +155,7 @@ export class OauthClientsHandler extends AggregateHandler<OauthClientOperations>
       actor,
       load: async () => {
         const row = await findOauthClientForCommand(this.store.database, actor, id);
+        checkApiServer(row);
         const user = await this.connections.verifyToken({ ...row, text: granted.text });
         return { ...row, authorized: { id: row.token ?? this.ids.next('ot'), user } };
       },
