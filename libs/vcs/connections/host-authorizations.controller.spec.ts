@@ -190,10 +190,22 @@ describe('an authorization', () => {
     const { path } = await connect();
     expect((await (await openBrowserOf(member)).get(path)).status).toBe(404);
     expect(getLocation(await new FormClient(server.url).get(path))).toMatch(/^\/sign-in/);
+  });
+
+  it.each([
+    ['cross-site', false],
+    ['same-site', false],
+    ['same-origin', true],
+    ['none', true],
+  ])('is started by a link of the site itself only: %s', async (site, isStarted) => {
+    const { path } = await connect();
     const cookie = `${SESSION_COOKIE}=${(await startTestSession(server, owner)).secret}`;
-    const headers = { cookie, 'sec-fetch-site': 'cross-site' };
-    const refused = await fetch(`${server.url}${path}`, { redirect: 'manual', headers });
-    expect(getLocation(refused)).toBe(SCREEN);
+    const headers = { cookie, 'sec-fetch-site': site };
+    const location = getLocation(await fetch(`${server.url}${path}`, { redirect: 'manual', headers }));
+    expect([location === SCREEN, location.startsWith(`${gitea.url}/login/oauth/authorize?`)]).toEqual([
+      !isStarted,
+      isStarted,
+    ]);
   });
 });
 

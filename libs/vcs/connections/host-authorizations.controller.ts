@@ -18,6 +18,9 @@ const getScreenPath = ({ organizationName }: OauthClientRow): string =>
 /** Codes are shorter on all hosts. */
 const CODE = /^[\x21-\x7e]{1,4096}$/;
 
+/** `none`: a person has entered the address. Old browsers send no such header. */
+const STARTS_HERE: ReadonlySet<unknown> = new Set(['same-origin', 'none', undefined]);
+
 /** Pages between this server and Git hosts, on which a person lets a connection use their account at the host. */
 @Controller('auth/vcs')
 @UseFilters(PageRefusalFilter)
@@ -41,7 +44,7 @@ export class HostAuthorizationsController {
     const { key, httpUrl } = client;
     if (key === null) throw notFound('The connection has an access token, and needs no authorization in a browser');
     // A host may not ask again. Another site must not replace the account of the connection with that of a person.
-    if (headers['sec-fetch-site'] === 'cross-site') return redirectToPage(reply, getScreenPath(client));
+    if (!STARTS_HERE.has(headers['sec-fetch-site'])) return redirectToPage(reply, getScreenPath(client));
     const { state, challenge, cookie } = this.pending.start(id, actor);
     void reply.header('set-cookie', cookie);
     const application = { provider: requireConnectedProvider(client.serviceProvider), httpUrl, key };
