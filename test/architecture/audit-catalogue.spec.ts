@@ -11,7 +11,7 @@ const CATALOGUE: Readonly<Record<string, string>> = {
   data_retention_policy: 'destroy',
   notification_configuration: 'create update destroy enable',
   oauth_client: 'create update destroy',
-  oauth_token: 'index show update destroy',
+  oauth_token: 'index show create update destroy',
   organization: 'create update destroy',
   organization_user: 'create update destroy',
   policy: 'update destroy',

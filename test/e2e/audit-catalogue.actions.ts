@@ -22,7 +22,7 @@ import {
   type SeededMember,
   type SeededOrganization,
 } from '../support/seeds.js';
-import { newOauthClient, openTestGitHost } from '../support/git-host.js';
+import { HOST_TOKEN, newOauthClient, openTestGitHost } from '../support/git-host.js';
 import type { ApiResponse, ApiTestClient, TestServer } from '../support/server.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 
@@ -685,6 +685,13 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
   'oauth_token.show': async (world) => {
     const { token } = await connect(world);
     return { answer: expectStatus(await world.owner.get(`${P}/oauth-tokens/${token}`), 200), id: token, meta: null };
+  },
+  'oauth_token.create': async (world) => {
+    const { id, token } = await connect(world);
+    expectStatus(await world.owner.delete(`${P}/oauth-tokens/${token}`), 204);
+    const body = resource('oauth-clients', { 'oauth-token-string': HOST_TOKEN });
+    const answer = expectStatus(await world.owner.patch(`${P}/oauth-clients/${id}`, body), 200);
+    return { answer, id: answer.body.data.relationships['oauth-tokens'].data[0].id, meta: null };
   },
   'oauth_token.update': async (world) => {
     const { token } = await connect(world);

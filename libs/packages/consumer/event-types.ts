@@ -1269,6 +1269,11 @@ type EventSchemas = {
       token: string;
       serviceProviderUser: string;
     };
+    /** cadastre.OauthTokenAdded.v1 */
+    OauthTokenAdded: {
+      token: string;
+      serviceProviderUser: string;
+    };
     /** cadastre.OauthTokenReplaced.v1 */
     OauthTokenReplaced: {
       token: string;
@@ -2130,6 +2135,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   OauthClientUpdated: 1,
   OauthClientDestroyed: 1,
   OauthTokenCreated: 1,
+  OauthTokenAdded: 1,
   OauthTokenReplaced: 1,
   OauthClientSecretReplaced: 1,
   OauthTokenRefused: 1,

@@ -40,7 +40,7 @@ export const hostAuthorizationsOperations = describeController(
         error: parameter('Why the Git host grants no token.'),
       },
       otherAnswers: { 303: nextPage, 400: htmlPage },
-      events: ['OauthTokenCreated', 'OauthTokenReplaced'],
+      events: ['OauthTokenAdded', 'OauthTokenReplaced'],
     },
   },
 );

@@ -80,10 +80,17 @@ export const oauthClientEvents = defineEvents(
       audit: { action: 'destroy', meta: ({ name }) => ({ name }) },
       live: 'deleted',
     },
-    /** The account of the Git host is named by the host, and can be of a program. */
+    /** The token with which a client is created. The account of the Git host is named by the host, and can be of a program. */
     OauthTokenCreated: {
       schema: z.strictObject({ token: z.string(), serviceProviderUser: z.string() }),
       audit: { unaudited: 'the catalogue has no such entry, and the entry of its OAuth client precedes it' },
+      live: 'changed',
+      ids: { creates: { token: 'ot' } },
+    },
+    /** The token of a connection that had none: authorized in the browser, or stored after its token was destroyed. */
+    OauthTokenAdded: {
+      schema: z.strictObject({ token: z.string(), serviceProviderUser: z.string() }),
+      audit: { ...onToken, action: 'create' },
       live: 'changed',
       ids: { creates: { token: 'ot' } },
     },
@@ -257,6 +264,7 @@ export const oauthClient: Decider<OauthClientState, OauthClientCommand, OauthCli
     OauthClientDestroyed: () => ({ status: 'deleted' }),
     OauthClientSecretReplaced: (_, state) => state,
     OauthTokenCreated: ({ token: id }, state) => changeActive(state, { token: id, isRefused: false }),
+    OauthTokenAdded: ({ token: id }, state) => changeActive(state, { token: id, isRefused: false }),
     OauthTokenReplaced: (_, state) => changeActive(state, { isRefused: false }),
     OauthTokenRefused: (_, state) => changeActive(state, { isRefused: true }),
     OauthTokenAccepted: (_, state) => changeActive(state, { isRefused: false }),
@@ -276,6 +284,6 @@ export const checkNewClient = ({ name, apiUrl, httpUrl }: OauthClientSettings): 
 
 /** A connection that has lost its token gets a new one. */
 const replaceToken = ({ token: existing }: ActiveOauthClient, { id, user }: NewOauthToken): OauthClientEvent => ({
-  type: existing === null ? 'OauthTokenCreated' : 'OauthTokenReplaced',
+  type: existing === null ? 'OauthTokenAdded' : 'OauthTokenReplaced',
   data: { token: existing ?? id, serviceProviderUser: user },
 });

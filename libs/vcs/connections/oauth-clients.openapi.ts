@@ -88,7 +88,7 @@ export const oauthClientsOperations = describeController(OauthClientsController,
     description: 'The kind and the addresses of the Git host cannot change, because they decide who gets the token.',
     body: describeResourceBody(updateBody, { name: 'Git' }),
     refusals: { unprocessable: UNCONFIRMED },
-    events: ['OauthClientUpdated', 'OauthClientSecretReplaced', 'OauthTokenCreated', 'OauthTokenReplaced'],
+    events: ['OauthClientUpdated', 'OauthClientSecretReplaced', 'OauthTokenAdded', 'OauthTokenReplaced'],
   },
   destroy: {
     summary: 'Delete an OAuth client with its token',

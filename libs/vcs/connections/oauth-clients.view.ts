@@ -46,6 +46,11 @@ export const oauthClients: Projection<OauthClientEvent | OrganizationDeleted> = 
       update oauth_clients
          set token = ${token}, token_user = ${serviceProviderUser}, token_has_ssh_key = false, token_created_at = ${time}
        where id = ${stream}`,
+    OauthTokenAdded: ({ token, serviceProviderUser }, { stream, time }) => sql`
+      update oauth_clients
+         set token = ${token}, token_user = ${serviceProviderUser}, token_has_ssh_key = false, token_created_at = ${time},
+             updated_at = ${time}
+       where id = ${stream}`,
     OauthTokenReplaced: ({ serviceProviderUser }, { stream, time }) => sql`
       update oauth_clients
          set token_user = ${serviceProviderUser}, token_refused_at = null, updated_at = ${time}
