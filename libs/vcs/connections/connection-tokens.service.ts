@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Clock, Ids, Sql } from '#platform/kernel';
 import { createSystemContext } from '#api/access';
 import type { EventStore } from '#storage/event-store';
@@ -12,13 +13,15 @@ import {
 } from '#vcs/git-hosts';
 import {
   buildGrantEnd,
+  endGrantOf,
+  endLease,
   findTokenForUse,
   holdsLease,
+  hasLease,
   leaseGrant,
   lockGrant,
   storeGrant,
   storeRenewedGrant,
-  type ExpiringToken,
   type TokenForUse,
 } from './connection-tokens.queries.js';
 import { oauthClient, type OauthClientCommand } from './oauth-client.js';
@@ -31,6 +34,10 @@ const LEASE_MS = 30_000;
 const RETRY_AFTER_S = 5;
 /** For a host that stops naming when its tokens expire. */
 const LONGEST_LIFE_S = 365 * 24 * 60 * 60;
+
+const computeSha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+type RenewableToken = TokenForUse & { readonly expiresAt: string };
 
 type ConnectionTokensDependencies = {
   readonly store: EventStore;
@@ -56,7 +63,12 @@ export class ConnectionTokens {
     if (!row?.encrypted) return undefined;
     this.refused[row.isRefused ? 'add' : 'delete'](token);
     const text = this.dependencies.vault.decrypt(token, row.encrypted);
-    const { expiresAt } = row;
+    const { expiresAt, textSha256 } = row;
+    // A process of an earlier version has stored the text of a person, and does not end renewals.
+    if (textSha256 !== null && textSha256 !== computeSha256(text)) {
+      await endGrantOf(this.dependencies.store.database, token, textSha256);
+      return text;
+    }
     if (expiresAt === null || !this.isWithin(expiresAt, RENEWED_BEFORE_MS)) return text;
     try {
       return await this.renew(token, { ...row, expiresAt });
@@ -70,9 +82,10 @@ export class ConnectionTokens {
   async recordAnswer(token: string, text: string, isAccepted: boolean): Promise<void> {
     if (isAccepted !== this.refused.has(token)) return;
     const row = await findTokenForUse(this.dependencies.store.database, token);
-    // Another process has renewed it, or a person has replaced it.
-    if (!row?.encrypted || this.dependencies.vault.decrypt(token, row.encrypted) !== text) return;
-    await this.recordAcceptance(token, row, isAccepted);
+    if (!row) return;
+    // Another process may have renewed it, or a person may have replaced it.
+    const isCurrent = async () => (await this.dependencies.vault.open(token)) === text;
+    await this.recordAcceptance(token, row, isAccepted, isCurrent);
   }
 
   /** Returns the statements that store a token which a host has granted. */
@@ -80,26 +93,41 @@ export class ConnectionTokens {
     const { vault } = this.dependencies;
     const stored = vault.storeSecret(token, organization, text);
     if (renewal === null || expiresInS === null) return [stored, ...buildGrantEnd(token)];
-    const grant = { token, organization, expiresAt: this.inFuture(expiresInS * 1_000) };
-    return [stored, vault.storeSecret(toRenewalId(token), organization, renewal), storeGrant(grant)];
+    const grant = {
+      token,
+      organization,
+      expiresAt: this.inFuture(expiresInS * 1_000),
+      textSha256: computeSha256(text),
+    };
+    return [stored, this.storeRenewal(token, renewal), storeGrant(grant)];
   }
 
-  private async renew(token: string, row: TokenForUse & Pick<ExpiringToken, 'expiresAt'>): Promise<string> {
-    const { store, vault, authorization, ids } = this.dependencies;
+  private async renew(token: string, row: RenewableToken): Promise<string> {
+    const { store, vault, ids } = this.dependencies;
     const leased = { token, expiresAt: row.expiresAt, lease: ids.uuid() };
     if (!(await leaseGrant(store.database, leased, this.inFuture(0), this.inFuture(LEASE_MS))))
-      throw new GitHostError('unavailable', 'Another process renews the token of the connection', RETRY_AFTER_S);
-    const { renewal, application } = await this.openApplication(token, row);
-    const granted = await this.requestRenewal(token, row, () => authorization.renew(application, renewal));
+      throw row.isRefused
+        ? new GitHostError('unauthorized', 'The Git host refuses the token of the connection. Authorize it again')
+        : new GitHostError('unavailable', 'Another process renews the token of the connection', RETRY_AFTER_S);
+    const granted = await this.requestRenewal(token, row, leased);
     // If a person has authorized the connection meanwhile, that token stays.
     const condition = holdsLease(leased);
     await store.database.transaction([
       lockGrant(token),
       vault.storeSecret(token, row.organization, granted.text, condition),
-      vault.storeSecret(toRenewalId(token), row.organization, granted.renewal ?? renewal, condition),
-      storeRenewedGrant({ ...leased, expiresAt: this.inFuture((granted.expiresInS ?? LONGEST_LIFE_S) * 1_000) }),
+      this.storeRenewal(token, granted.renewal, condition),
+      storeRenewedGrant({
+        ...leased,
+        expiresAt: this.inFuture((granted.expiresInS ?? LONGEST_LIFE_S) * 1_000),
+        textSha256: computeSha256(granted.text),
+      }),
     ]);
     return granted.text;
+  }
+
+  /** Exports of an organization have the secrets of the organization. A renewal is none, because two sites cannot use it. */
+  private storeRenewal(token: string, renewal: string, condition?: Sql): Sql {
+    return this.dependencies.vault.storeSecret(toRenewalId(token), null, renewal, condition);
   }
 
   private async openApplication(
@@ -116,32 +144,44 @@ export class ConnectionTokens {
 
   private async requestRenewal(
     token: string,
-    row: TokenForUse,
-    request: () => Promise<GrantedToken>,
-  ): Promise<GrantedToken> {
+    row: RenewableToken,
+    leased: Parameters<typeof hasLease>[1],
+  ): Promise<GrantedToken & { readonly renewal: string }> {
+    const { store, authorization } = this.dependencies;
     try {
-      return await request();
+      const { renewal, application } = await this.openApplication(token, row);
+      const granted = await authorization.renew(application, renewal);
+      return { ...granted, renewal: granted.renewal ?? renewal };
     } catch (error) {
-      if (error instanceof GitHostError && error.failure === 'unauthorized')
-        await this.recordAcceptance(token, row, false);
+      const isRefused = error instanceof GitHostError && error.failure === 'unauthorized';
+      // Until the token expires, the host accepts it.
+      if (isRefused && this.isWithin(row.expiresAt, 0))
+        await this.recordAcceptance(token, row, false, () => hasLease(store.database, leased));
+      await endLease(store.database, leased);
       throw error;
     }
   }
 
+  /** `isCurrent`: returns whether the answer is about the present text. Texts that people store are events of the client. */
   private async recordAcceptance(
     token: string,
     { client, organization }: TokenForUse,
     isAccepted: boolean,
+    isCurrent: () => Promise<boolean>,
   ): Promise<void> {
     const { store, ids } = this.dependencies;
-    await store.handle({
+    const { loaded } = await store.handle({
       decider: oauthClient,
-      load: () => store.load(client, oauthClient),
-      command: (): OauthClientCommand => ({ type: 'RecordTokenAnswer', data: { token, isAccepted } }),
+      // In this order: if a person stores another text after the check, the append conflicts.
+      load: async () => ({ ...(await store.load(client, oauthClient)), isCurrent: await isCurrent() }),
+      command: (current): OauthClientCommand => ({
+        type: 'RecordTokenAnswer',
+        data: { token, isAccepted, isCurrent: current.isCurrent },
+      }),
       organization: () => organization,
       context: createSystemContext('connections', ids.uuid()),
     });
-    this.refused[isAccepted ? 'delete' : 'add'](token);
+    if (loaded.isCurrent) this.refused[isAccepted ? 'delete' : 'add'](token);
   }
 
   private inFuture(ms: number): string {

@@ -1,12 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SESSION_COOKIE } from '#api/access';
+import { sql } from '#platform/kernel';
 import { Vault } from '#storage/vault';
-import { GitHosts, type HostAuthorization } from '#vcs/git-hosts';
+import { GitHostError, GitHosts, type HostAuthorization } from '#vcs/git-hosts';
 import { AdjustableClock } from '../../../test/support/clocks.js';
+import { waitForFollowers } from '../../../test/support/event-log.js';
 import { createConnectionTokens, REACHES_GIT_HOSTS } from '../../../test/support/git-host.js';
 import { INSTALL_GITEA_TIMEOUT_MS, startGitea, type Gitea } from '../../../test/support/gitea.js';
 import { listProblems } from '../../../test/support/responses.js';
-import { expectStatus, makeMember, makeOrganization, makeTeam, resource } from '../../../test/support/seeds.js';
+import {
+  expectStatus,
+  makeMember,
+  makeOrganization,
+  makeOrganizationToken,
+  makeTeam,
+  resource,
+} from '../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../test/support/server.js';
 import { startTestSession } from '../../../test/support/sessions.js';
 import { FormClient } from '../../../test/support/sign-in.js';
@@ -80,12 +89,17 @@ const show = async (id: string) => expectStatus(await server.get(`/api/v2/oauth-
 const findToken = async (id: string): Promise<string> =>
   (await show(id)).relationships['oauth-tokens'].data[0]?.id as string;
 
-/** Connects, and lets the owner authorize the connection. */
-const connectFully = async () => {
-  const { id, path, application } = await connect();
+/** Lets the owner authorize a connection. */
+const authorize = async (path: string): Promise<void> => {
   const browser = await openBrowserOf(owner);
   const done = await browser.get(await permit(getLocation(await browser.get(path))));
   expect([done.status, getLocation(done)]).toEqual([303, SCREEN]);
+};
+
+/** Connects, and lets the owner authorize the connection. */
+const connectFully = async () => {
+  const { id, path, application } = await connect();
+  await authorize(path);
   return { id, path, application, token: await findToken(id) };
 };
 
@@ -115,14 +129,35 @@ describe('a connection with the key of an OAuth application', () => {
     expect(await Promise.all(secrets)).toEqual([undefined, undefined, undefined]);
   });
 
+  it('has each authorization in the audit trail, with the person', async () => {
+    const { id, path, token } = await connectFully();
+    await authorize(path);
+    expectStatus(await server.delete(`/api/v2/oauth-tokens/${token}`), 204);
+    await authorize(path);
+    const next = await findToken(id);
+    await waitForFollowers(server.store, 'audit_trail');
+    const reader = server.as(await makeOrganizationToken(server, 'acme'));
+    const trail = expectStatus(await reader.get('/api/v2/organization/audit-trail?page[size]=100'), 200).body.data;
+    const entries = (trail as any[])
+      .filter(({ resource: { id: about, action } }) => [token, next].includes(about) && action !== 'destroy')
+      .map(({ resource: { id: about, action }, auth }) => [about, action, auth.accessor_id]);
+    expect(entries.toReversed()).toEqual([
+      [token, 'create', owner],
+      [token, 'update', owner],
+      [next, 'create', owner],
+    ]);
+  });
+
   it('replaces key and secret together with a new authorization', async () => {
-    const { id, token } = await connectFully();
-    const body = resource('oauth-clients', { key: 'another', secret: 'other' });
-    expect(expectStatus(await server.patch(`/api/v2/oauth-clients/${id}`, body), 200).body.data.attributes.key).toBe(
-      'another',
-    );
-    expect(await vault.open(`${id}-secret`)).toBe('other');
+    const { id, path, token } = await connectFully();
+    const before = await vault.open(token);
+    const { key, secret } = await gitea.makeApplication(`${server.runtime.settings.publicUrl}${CALLBACK()}`);
+    const body = resource('oauth-clients', { key, secret });
+    const changed = expectStatus(await server.patch(`/api/v2/oauth-clients/${id}`, body), 200).body.data;
+    expect([changed.attributes.key, await vault.open(`${id}-secret`)]).toEqual([key, secret]);
+    await authorize(path);
     expect(await findToken(id)).toBe(token);
+    expect(await vault.open(token)).not.toBe(before);
   });
 
   it.each([
@@ -186,7 +221,7 @@ describe('an authorization', () => {
     expect((await show(id)).relationships['oauth-tokens'].data).toEqual([]);
   });
 
-  it('is not started by people who may only read connections, by other sites, and without a session', async () => {
+  it('is not started by people who may only read connections, and without a session', async () => {
     const { path } = await connect();
     expect((await (await openBrowserOf(member)).get(path)).status).toBe(404);
     expect(getLocation(await new FormClient(server.url).get(path))).toMatch(/^\/sign-in/);
@@ -262,6 +297,24 @@ describe('a token that expires', () => {
 });
 
 describe('a token that the host refuses', () => {
+  const listAnswers = async (client: string): Promise<readonly unknown[]> => {
+    const events = await server.database.rows<{ type: string }>(sql`
+      select type from event_store.events where stream = ${client} and type in ('OauthTokenRefused', 'OauthTokenAccepted')
+       order by version`);
+    return events.map(({ type }) => type);
+  };
+
+  /** A host that refuses a renewal later. */
+  const createPendingRenewal = () => {
+    const { promise: requested, resolve } = Promise.withResolvers<void>();
+    const { promise: refusal, reject } = Promise.withResolvers<never>();
+    const renew = (): Promise<never> => {
+      resolve();
+      return refusal;
+    };
+    return { renew, requested, refuse: () => reject(new GitHostError('unauthorized', 'invalid_grant')) };
+  };
+
   it('is shown with its connection until a person authorizes the connection again', async () => {
     const { id, path, token, application } = await connectFully();
     await gitea.call('DELETE', `/user/applications/oauth2/${application.id}`);
@@ -291,5 +344,81 @@ describe('a token that the host refuses', () => {
     expect((await show(id)).attributes['token-refused-at']).toMatch(/^20/);
     expectStatus(await server.get(`/api/v2/oauth-tokens/${token}/authorized-repos`), 200);
     expect((await show(id)).attributes['token-refused-at']).toBeNull();
+  });
+
+  it('is used until it expires, and only then shown as refused', async () => {
+    const { id, token } = await connectFully();
+    const refuses = (): Promise<never> => Promise.reject(new GitHostError('unauthorized', 'invalid_grant'));
+    const tokens = createConnectionTokens(server, { authorization: { renew: refuses } });
+    clock.pass({ seconds: 57 * 60 });
+    const text = await tokens.open(token);
+    expect(text).toBe(await vault.open(token));
+    await tokens.recordAnswer(token, text ?? '', true);
+    expect(await listAnswers(id)).toEqual([]);
+    // The next request gets the reason, although the token has just expired.
+    clock.pass({ seconds: 3 * 60 });
+    await expect(tokens.open(token)).rejects.toMatchObject({ failure: 'unauthorized', message: 'invalid_grant' });
+    await expect(tokens.open(token)).rejects.toMatchObject({ failure: 'unauthorized', message: 'invalid_grant' });
+    expect(await listAnswers(id)).toEqual(['OauthTokenRefused']);
+  });
+
+  it('is not another one, which a person has authorized meanwhile', async () => {
+    const { id, path, token } = await connectFully();
+    clock.pass({ seconds: 61 * 60 });
+    const { renew, requested, refuse } = createPendingRenewal();
+    const renewed = createConnectionTokens(server, { authorization: { renew } }).open(token);
+    await requested;
+    await authorize(path);
+    refuse();
+    await expect(renewed).rejects.toMatchObject({ failure: 'unauthorized' });
+    expect(await listAnswers(id)).toEqual([]);
+    expect((await show(id)).attributes['token-refused-at']).toBeNull();
+  });
+
+  it('is not said to be renewed by another process', async () => {
+    const { id, token } = await connectFully();
+    const tokens = createConnectionTokens(server, new GitHosts(['127.0.0.1']));
+    await tokens.recordAnswer(token, (await vault.open(token)) ?? '', false);
+    clock.pass({ seconds: 61 * 60 });
+    const { renew, requested, refuse } = createPendingRenewal();
+    const renewed = createConnectionTokens(server, { authorization: { renew } }).open(token);
+    await requested;
+    const other = await server.get(`/api/v2/oauth-tokens/${token}/authorized-repos`);
+    expect(listProblems(expectStatus(other, 422))).toEqual([[undefined, expect.stringMatching(/Authorize it again/)]]);
+    refuse();
+    await expect(renewed).rejects.toMatchObject({ failure: 'unauthorized' });
+    expect(await listAnswers(id)).toEqual(['OauthTokenRefused']);
+  });
+});
+
+describe('what renews a token', () => {
+  it('ends if a process of an earlier version has stored the token of a person', async () => {
+    const { token } = await connectFully();
+    const { id: organization } = expectStatus(await server.get('/api/v2/organizations/acme'), 200).body.data;
+    await server.database.rows(vault.storeSecret(token, organization, 'token-of-a-person'));
+    clock.pass({ seconds: 57 * 60 });
+    const renew = (): Promise<never> => Promise.reject(new Error('It must not be renewed'));
+    const tokens = createConnectionTokens(server, { authorization: { renew } });
+    expect(await tokens.open(token)).toBe('token-of-a-person');
+    expect(await vault.open(`${token}-renewal`)).toBeUndefined();
+    clock.pass({ seconds: 60 * 60 });
+    expect(await tokens.open(token)).toBe('token-of-a-person');
+  });
+
+  it('is in no export of the organization', async () => {
+    const { token } = await connectFully();
+    const owners = (id: string) =>
+      server.database.rows(sql`select organization from vault.secrets where id = ${id} and organization <> 'site'`);
+    expect([await owners(token), await owners(`${token}-renewal`)]).toEqual([[expect.anything()], []]);
+    clock.pass({ seconds: 56 * 60 });
+    await createConnectionTokens(server, new GitHosts(['127.0.0.1'])).open(token);
+    expect(await owners(`${token}-renewal`)).toEqual([]);
+  });
+
+  it('ends with its organization', async () => {
+    const { token } = await connectFully();
+    expectStatus(await server.delete('/api/v2/organizations/acme'), 204);
+    const secrets = [token, `${token}-renewal`].map((secret) => vault.open(secret));
+    expect(await Promise.all(secrets)).toEqual([undefined, undefined]);
   });
 });

@@ -155,7 +155,8 @@ export type OauthClientCommand =
     >
   /** The browser of a person has brought a token of the host. */
   | Message<'AuthorizeOauthClient', { token: NewOauthToken }>
-  | Message<'RecordTokenAnswer', { token: string; isAccepted: boolean }>
+  /** `isCurrent`: whether the answer is about the present text of the token. */
+  | Message<'RecordTokenAnswer', { token: string; isAccepted: boolean; isCurrent: boolean }>
   | Message<'ChangeClientProjects', { add: readonly string[]; remove: readonly string[] }>
   | Message<'DestroyOauthClient', Record<never, never>>
   | Message<'StoreTokenSshKey', { token: string }>
@@ -233,8 +234,8 @@ export const oauthClient: Decider<OauthClientState, OauthClientCommand, OauthCli
       ];
     },
     AuthorizeOauthClient: ({ token: granted }, state) => [replaceToken(requireActive(state), granted)],
-    RecordTokenAnswer: ({ token: id, isAccepted }, state) => {
-      if (state.status !== 'active' || state.token !== id || state.isRefused === !isAccepted) return [];
+    RecordTokenAnswer: ({ token: id, isAccepted, isCurrent }, state) => {
+      if (!isCurrent || state.status !== 'active' || state.token !== id || state.isRefused === !isAccepted) return [];
       return [{ type: isAccepted ? 'OauthTokenAccepted' : 'OauthTokenRefused', data: { token: id } }];
     },
     ChangeClientProjects: ({ add, remove }, state) => {
@@ -274,7 +275,7 @@ export const oauthClient: Decider<OauthClientState, OauthClientCommand, OauthCli
 };
 
 /** Throws 422 for settings that no connection can have, with all problems. */
-export const checkNewClient = ({ name, apiUrl, httpUrl }: OauthClientSettings): void =>
+export const checkNewClient = ({ name, apiUrl, httpUrl, key }: OauthClientSettings): void =>
   runAllChecks(
     () => checkClientName(name),
     () => checkAddress('api-url', 'Api url', apiUrl),

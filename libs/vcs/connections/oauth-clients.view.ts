@@ -69,6 +69,11 @@ export const oauthClients: Projection<OauthClientEvent | OrganizationDeleted> = 
   },
 };
 
+/** Returns the statement that ends the renewal of tokens. `condition`: on rows of `connections.token_renewals`. */
+export const buildRenewalsEnd = (condition: Sql): Sql => sql`
+  with ended as (delete from connections.token_renewals where ${condition} returning token)
+  ${buildSecretDeletion(sql`select token || ${toRenewalId('')}::text from ended`)}`;
+
 type SecretsEnded = Extract<OauthClientEvent, { type: 'OauthTokenDestroyed' | 'OauthClientDestroyed' }>;
 
 /** Deletes secrets from the vault, and what renews tokens. `tables` is empty, because both are no views. */
@@ -80,7 +85,7 @@ export const oauthTokenSecrets: Projection<SecretsEnded | OrganizationDeleted> =
       with ended as (delete from connections.token_renewals where token = ${token})
       ${buildSecretDeletion(sql`${token}, ${toSshKeyId(token)}, ${toRenewalId(token)}`)}`,
     OauthClientDestroyed: (_, { stream }) => buildSecretDeletion(sql`${toClientSecretId(stream)}`),
-    OrganizationDeleted: (_, { stream }) => sql`delete from connections.token_renewals where organization = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => buildRenewalsEnd(sql`organization = ${stream}`),
   },
 };
 
