@@ -5,6 +5,7 @@ export { OrganizationsModule, organizationsDefinition } from './organizations.mo
 export { hasOrganizations } from './organizations/existing-organizations.queries.js';
 export { selectRelatedOrganizations, selectRelatedProjects } from './organizations.related.js';
 export { createExpiredProjectsJob } from './projects/expired-projects.job.js';
+export { stopImportedProjects } from './projects/imported-projects.operator.js';
 export { ChangeProject } from './projects/projects.handler.js';
 export { prepareOrganization } from './organizations/new-organization.writes.js';
 export {

@@ -10,7 +10,7 @@ import {
 } from '#storage/event-store';
 import { StartupError } from '#platform/host';
 import { disableRanges, listImportedIpAllowlists } from '#organizations/ip-allowlists';
-import { completeImport, reserveOrganizationName } from '#organizations/organizations';
+import { completeImport, reserveOrganizationName, stopImportedProjects } from '#organizations/organizations';
 import {
   claimUsernames,
   destroyToken,
@@ -19,6 +19,7 @@ import {
   listMembersAmong,
   raiseEpochsOfMembers,
 } from '#identity/people';
+import { stopImportedWorkspaces } from '#workspaces/workspaces';
 import { mapStrings } from '#storage/personal-data';
 import { getViolatedConstraint, isVersionConflictError, type DatabaseSession } from '#platform/postgres';
 import { encryptRow, listMovedTables, requireMovedTable } from '../export/secrets.exporter.js';
@@ -176,14 +177,17 @@ class OrganizationImport {
 
   /**
    * Adds the events of this site: it destroys the tokens, which have no secret here, disables the ranges of IP allowlists,
-   * which would lock people out if they have other addresses here, and records the import.
+   * which would lock people out if they have other addresses here, removes the settings of automatic destroy, because a copy must
+   * not destroy the resources of the original, and records the import.
    */
   private async addCompletion(events: EventImport): Promise<number> {
     const { archive, manifest } = this.source;
     const { organization, source, last, takenAt, events: count, trailCheckpoint } = manifest.snapshot;
     const tokens = await listActiveTokens(this.session);
     const lists = await listImportedIpAllowlists(this.session);
-    const versions = await events.readVersions([organization.id, ...[...tokens, ...lists].map(({ id }) => id)]);
+    const stops = [...(await stopImportedProjects(this.session)), ...(await stopImportedWorkspaces(this.session))];
+    const changed = [...[...tokens, ...lists].map(({ id }) => id), ...stops.map(([id]) => id)];
+    const versions = await events.readVersions([organization.id, ...changed]);
     const toEvents = (messages: readonly Message[], stream: string): ImportedEvent[] =>
       messages.map((message, index) =>
         this.toNewEvent(message, stream, (versions.get(stream) ?? 0) + index + 1, organization.id),
@@ -199,6 +203,7 @@ class OrganizationImport {
     await events.add([
       ...tokens.flatMap((token) => toEvents(destroyToken(token), token.id)),
       ...lists.flatMap((list) => toEvents(disableRanges(list), list.id)),
+      ...stops.flatMap(([id, messages]) => toEvents(messages, id)),
       ...toEvents(completeImport(this.ownEvents, origin), organization.id),
     ]);
     return tokens.length;
