@@ -1176,6 +1176,7 @@ type EventSchemas = {
       workspace: string;
       at: string;
       hours: number;
+      earliest: string;
     };
     /** cadastre.AgentPoolCreated.v2 */
     AgentPoolCreated: {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
+import type { EventStore } from '#storage/event-store';
 import { ToolReleases, type WorkspaceEvent } from '#workspaces/workspaces';
 import { FixedClock } from '../../../test/support/clocks.js';
 import { readWholeLog, waitForFollowers } from '../../../test/support/event-log.js';
@@ -17,6 +18,8 @@ import {
   makeOrganization,
   makeProject,
   makeRemotePool,
+  makeRun,
+  makeWorkspace,
   resource,
 } from '../../../test/support/seeds.js';
 import { newStateVersion, stateFile } from '../../../test/support/state-file.js';
@@ -45,7 +48,16 @@ afterAll(async () => {
 
 const { aWorkspace, reported, queueCaughtUp } = runRequests(() => ({ server, agents }));
 
-const createJob = () => createAutomaticDestroyJob({ ...server.runtime, clock, releases: new ToolReleases() });
+const createJob = (store: EventStore = server.store) =>
+  createAutomaticDestroyJob({ ...server.runtime, store, clock, releases: new ToolReleases() });
+/** Returns a store that does something before each append, such as what another process does in the meantime. */
+const beforeAppend = (act: (writes: Parameters<EventStore['append']>[0]) => Promise<void>): EventStore => {
+  const append: EventStore['append'] = async (writes, ...rest) => {
+    await act(writes);
+    return server.store.append(writes, ...rest);
+  };
+  return Object.assign(Object.create(server.store) as EventStore, { append });
+};
 const runJob = async (): Promise<void> => {
   await runJobOnce(createJob());
   await queueCaughtUp();
@@ -81,6 +93,14 @@ const aWorkspaceWithResources = async (attributes: object = {}, relationships?: 
 
 const later = (hours: number): string => new Date(clock.now().getTime() + hours * HOUR_MS).toISOString();
 const pass = (hours: number): void => void clock.pass({ minutes: hours * 60 });
+/** Runs the job, lets the hours pass, and runs it again. */
+const runAfter = async (hours: number): Promise<void> => {
+  await runJob();
+  pass(hours);
+  await runJob();
+};
+const statusesOf = async (id: string): Promise<string[]> =>
+  (await runsOf(id)).map(({ attributes }) => attributes.status);
 
 const remindersOf = async (id: string): Promise<unknown[]> =>
   (await readWholeLog(server.store)).flatMap(({ type, data }) => {
@@ -94,7 +114,9 @@ describe('a workspace with a time', () => {
     const id = await aWorkspaceWithResources({ 'auto-destroy-at': at });
     await runJob();
     expect([await runsOf(id), await remindersOf(id)]).toEqual([[], []]);
-    pass(48);
+    pass(24);
+    await runJob();
+    pass(24);
     await Promise.all([createJob(), createJob(), createJob()].map(runJobOnce));
     await runJob();
     const [run, ...more] = await runsOf(id);
@@ -110,19 +132,21 @@ describe('a workspace with a time', () => {
   });
 
   it('sends reminders 24 and 12 hours before, each once, and the result of the run', async () => {
-    const id = await aWorkspaceWithResources({ 'auto-destroy-at': later(48) });
+    const at = later(48);
+    const id = await aWorkspaceWithResources({ 'auto-destroy-at': at });
     const triggers = ['workspace:auto_destroy_reminder', 'workspace:auto_destroy_run_results', 'run:errored'];
     const settings = { url: receiver.url, enabled: true, triggers };
     const configuration = await makeNotificationConfiguration(server, `workspaces/${id}`, 'ops', settings);
     const listSent = async (): Promise<unknown[]> => {
       await waitForFollowers(server.store, 'notifications');
-      const rows = await server.database.rows<{ trigger: string; name: string; status: string | null }>(sql`
-        select trigger, subject #>> '{workspace,name}' as name, subject ->> 'status' as status
+      const rows = await server.database.rows<{ trigger: string; name: string; detail: string | null }>(sql`
+        select trigger, subject #>> '{workspace,name}' as name,
+               coalesce(subject ->> 'status', subject ->> 'destroyedFrom') as detail
           from notifications.deliveries where configuration = ${configuration} and trigger <> 'verification'
          order by created_at, trigger`);
-      return rows.map(({ trigger, name, status }) => [trigger, name.startsWith('ws-'), status]);
+      return rows.map(({ trigger, name, detail }) => [trigger, name.startsWith('ws-'), detail]);
     };
-    const reminder = ['workspace:auto_destroy_reminder', true, null];
+    const reminder = ['workspace:auto_destroy_reminder', true, at];
     for (const [hours, expected] of [
       [23, []],
       [1, [24]],
@@ -154,7 +178,9 @@ describe('a workspace with a time', () => {
     expect([await runsOf(id), await remindersOf(id)]).toEqual([[], []]);
     await set(id, { 'allow-destroy-plan': true });
     expect((await read(id))['auto-destroy-status']).toBeNull();
-    await runJob();
+    await runAfter(11);
+    expect([await runsOf(id), await remindersOf(id)]).toEqual([[], [12]]);
+    await runAfter(1);
     expect(await runsOf(id)).toHaveLength(1);
   });
 
@@ -168,15 +194,161 @@ describe('a workspace with a time', () => {
     expect((await read(late))['auto-destroy-at']).toBe(past);
   });
 
-  it('waits while the workspace is locked', async () => {
-    const id = await aWorkspaceWithResources({ 'auto-destroy-at': later(1) });
+  it('gets no run while it is locked, and none later than a day after its time', async () => {
+    const [id, forgotten] = [
+      await aWorkspaceWithResources({ 'auto-destroy-at': later(12) }),
+      await aWorkspaceWithResources({ 'auto-destroy-at': later(12) }),
+    ];
     await action(id, 'lock');
-    pass(1);
-    await runJob();
-    expect((await runsOf(id)).map(({ attributes }) => attributes.status)).toEqual(['pending']);
+    await action(forgotten, 'lock');
+    await runAfter(12);
+    expect([await runsOf(id), await runsOf(forgotten)]).toEqual([[], []]);
     await action(id, 'unlock');
+    await runJob();
+    expect(await statusesOf(id)).toEqual(['plan_queued']);
+    pass(24);
+    await action(forgotten, 'unlock');
+    await runJob();
+    expect(await runsOf(forgotten)).toEqual([]);
+  });
+
+  it('gets no run while another run is open', async () => {
+    const id = await aWorkspaceWithResources({ 'auto-destroy-at': later(12) });
+    await runJob();
+    const run = await makeRun(server, id);
     await queueCaughtUp();
-    expect((await runsOf(id)).map(({ attributes }) => attributes.status)).toEqual(['plan_queued']);
+    await runAfter(12);
+    expect(await runsOf(id)).toHaveLength(1);
+    await reported(run, 'planning', 'errored');
+    await queueCaughtUp();
+    await runJob();
+    expect(await statusesOf(id)).toEqual(['plan_queued', 'errored']);
+  });
+
+  it('is destroyed 12 hours after the first reminder, if the time was set later than that', async () => {
+    const [soon, past] = [
+      await aWorkspaceWithResources({ 'auto-destroy-at': later(1) }),
+      await aWorkspaceWithResources({ 'auto-destroy-at': later(-23) }),
+    ];
+    const earliest = later(12);
+    await runAfter(11);
+    expect([await runsOf(soon), await runsOf(past)]).toEqual([[], []]);
+    expect([await remindersOf(soon), await remindersOf(past)]).toEqual([[12], [12]]);
+    const reminders = (await readWholeLog(server.store)).filter(
+      ({ type, data }) =>
+        type === 'AutoDestroyReminded' && [soon, past].includes((data as { workspace: string }).workspace),
+    );
+    expect(reminders.map(({ data }) => (data as { earliest: string }).earliest)).toEqual([earliest, earliest]);
+    await runAfter(1);
+    expect([await statusesOf(soon), await statusesOf(past)]).toEqual([['plan_queued'], ['plan_queued']]);
+  });
+
+  it('needs a reminder of its own for each time', async () => {
+    const id = await aWorkspaceWithResources({ 'auto-destroy-at': later(24) });
+    await runAfter(12);
+    await set(id, { 'auto-destroy-at': later(1) });
+    await runAfter(11);
+    expect(await runsOf(id)).toEqual([]);
+    await runAfter(1);
+    expect(await runsOf(id)).toHaveLength(1);
+  });
+
+  it.each([
+    ['postpones the time', () => ({ 'auto-destroy-at': later(100) })],
+    ['forbids destroy plans', () => ({ 'allow-destroy-plan': false })],
+  ])('keeps what a person changes while the run is created: %s', async (_, change) => {
+    const id = await aWorkspaceWithResources({ 'auto-destroy-at': later(12) });
+    await runAfter(12 - 1);
+    pass(1);
+    const attributes = change();
+    let isChanged = false;
+    const store = beforeAppend(async (writes) => {
+      if (isChanged || !writes.some(({ stream }) => stream === id)) return;
+      isChanged = true;
+      await set(id, attributes);
+    });
+    await runJobOnce(createJob(store));
+    expect(isChanged).toBe(true);
+    expect([await runsOf(id), await read(id)]).toMatchObject([[], attributes]);
+  });
+
+  it('counts what a person changes in the project while the run is created', async () => {
+    const project = await makeProject(server, 'acme', 'changed');
+    const setDuration = async (duration: string): Promise<void> => {
+      const body = resource('projects', { 'auto-destroy-activity-duration': duration });
+      expectStatus(await server.patch(`/api/v2/projects/${project}`, body), 200);
+    };
+    await setDuration('12h');
+    const id = await aWorkspaceWithResources({}, { project: { data: { type: 'projects', id: project } } });
+    await runJob();
+    pass(12);
+    let isChanged = false;
+    const store = beforeAppend(async (writes) => {
+      if (isChanged || !writes.some(({ stream }) => stream === id)) return;
+      isChanged = true;
+      await setDuration('14d');
+    });
+    await runJobOnce(createJob(store));
+    expect([isChanged, await runsOf(id)]).toEqual([true, []]);
+  });
+
+  it('is not destroyed twice for the same state, and inherits after the run as before', async () => {
+    const project = await makeProject(server, 'acme', 'inherited');
+    const duration = resource('projects', { 'auto-destroy-activity-duration': '1h' });
+    expectStatus(await server.patch(`/api/v2/projects/${project}`, duration), 200);
+    const inProject = { project: { data: { type: 'projects', id: project } } };
+    const id = await aWorkspaceWithResources({ 'auto-destroy-at': later(12) }, inProject);
+    await runAfter(12);
+    const [run] = await runsOf(id);
+    await reported(run.id, 'planning', 'errored');
+    await queueCaughtUp();
+    expect(await read(id)).toMatchObject({ 'auto-destroy-at': null, 'inherits-project-auto-destroy': false });
+    await set(id, { 'inherits-project-auto-destroy': true });
+    for (let round = 0; round < 3; round += 1) await runAfter(12);
+    expect(await statusesOf(id)).toEqual(['errored']);
+  });
+
+  it('is destroyed at the later of its time and its duration', async () => {
+    const id = await aWorkspaceWithResources({ 'auto-destroy-activity-duration': '2d', 'auto-destroy-at': later(24) });
+    expect((await read(id))['auto-destroy-at']).toBe(later(48));
+    await runAfter(24);
+    expect(await runsOf(id)).toEqual([]);
+    await runAfter(24);
+    expect([await runsOf(id), (await read(id))['auto-destroy-activity-duration']]).toMatchObject([[{}], '2d']);
+  });
+
+  it('gets a reminder only if it would be destroyed', async () => {
+    const withoutConfiguration = await makeWorkspace(server, 'acme', 'bare', { 'auto-destroy-at': later(12) });
+    await storeState(withoutConfiguration, 1, 1);
+    const local = await aWorkspaceWithResources({ 'auto-destroy-at': later(12), 'execution-mode': 'local' });
+    const empty = await aWorkspace({ 'auto-destroy-at': later(12) });
+    await runJob();
+    const reminders = [withoutConfiguration, local, empty].map(remindersOf);
+    expect(await Promise.all(reminders)).toEqual([[], [], []]);
+  });
+
+  it('does not prevent the destroy of others if its own fails', async () => {
+    const [broken, other] = [
+      await aWorkspaceWithResources({ 'auto-destroy-at': later(12) }),
+      await aWorkspaceWithResources({ 'auto-destroy-at': later(13) }),
+    ];
+    await runJob();
+    pass(13);
+    const store = beforeAppend((writes) =>
+      writes.some(({ stream }) => stream === broken) ? Promise.reject(new Error('no space left')) : Promise.resolve(),
+    );
+    await expect(runJobOnce(createJob(store))).rejects.toThrow('Automatic destroys failed: 1');
+    expect([await runsOf(broken), await runsOf(other)]).toMatchObject([[], [{}]]);
+  });
+
+  it('is recovered without the columns that it had not when it was deleted', async () => {
+    const id = await aWorkspaceWithResources({ 'auto-destroy-activity-duration': '1h' });
+    expectStatus(await server.delete(`/api/v2/workspaces/${id}`), 204);
+    await server.database.rows(sql`
+      update views.deleted_workspaces set contents = contents - 'has_destroy_time' - 'state_changed_at' where id = ${id}`);
+    expectStatus(await server.post(`/api/v2/recoverable-items/${id}/actions/recover`), 200);
+    await runAfter(12);
+    expect(await runsOf(id)).toEqual([]);
   });
 });
 
@@ -213,21 +385,20 @@ describe('a workspace with a duration', () => {
       const body = resource('projects', { 'auto-destroy-activity-duration': duration });
       expectStatus(await server.patch(`/api/v2/projects/${project}`, body), 200);
     };
-    await setDuration(short, '2h');
-    await setDuration(long, '10h');
+    await setDuration(short, '24h');
+    await setDuration(long, '48h');
     const inProject = (project: string) => ({ project: { data: { type: 'projects', id: project } } });
     const id = await aWorkspaceWithResources({}, inProject(short));
-    const own = await aWorkspaceWithResources({ 'auto-destroy-activity-duration': '20h' }, inProject(short));
+    const own = await aWorkspaceWithResources({ 'auto-destroy-activity-duration': '20d' }, inProject(short));
     expect([await read(id), await read(own)].map((attributes) => attributes['auto-destroy-at'])).toEqual([
-      later(2),
-      later(20),
+      later(24),
+      later(20 * 24),
     ]);
+    await runJob();
     expectStatus(await server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', {}, inProject(long))), 200);
-    pass(2);
-    await runJob();
+    await runAfter(24);
     expect([await runsOf(id), await runsOf(own)]).toEqual([[], []]);
-    pass(8);
-    await runJob();
+    await runAfter(24);
     expect([(await runsOf(id)).length, await runsOf(own)]).toEqual([1, []]);
   });
 });

@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
-import { formatTimestamp, sql, type Clock, type Ids } from '#platform/kernel';
+import { Logger } from '@nestjs/common';
+import { formatTimestamp, type Clock, type Ids } from '#platform/kernel';
 import { createSystemContext } from '#api/access';
-import { decideWrite, expectVersion, newStream, type EventStore } from '#storage/event-store';
+import { decideWrite, expectVersion, newStream, type EventStore, type StreamWrite } from '#storage/event-store';
 import type { ScheduledJob } from '#platform/postgres';
-import { createServerRun } from '#runs/runs';
-import { listWorkspacesToDestroy, workspace, type ToolReleases, type WorkspaceToDestroy } from '#workspaces/workspaces';
-import { destroyReminder, findDueReminder } from './destroy-reminder.js';
+import { createServerRun, findPlannedDestroy, listWorkspacesToDestroy, type WorkspaceToDestroy } from '#runs/runs';
+import { workspace, type ToolReleases } from '#workspaces/workspaces';
+import { destroyReminder } from './destroy-reminder.js';
+import { computeEarliest, computeRange, findDueStep, REMINDERS } from './destroy-steps.js';
+import { listRecordedStreams } from './recorded-streams.queries.js';
 
 const EVERY_MS = 10_000;
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 type AutomaticDestroyDependencies = {
   readonly store: EventStore;
@@ -17,74 +19,124 @@ type AutomaticDestroyDependencies = {
   readonly releases: ToolReleases;
 };
 
+const logger = new Logger('AutomaticDestroy');
+
 const ID_CHARACTERS = 16;
 
 /** Returns the same id for the same cause, so that nothing happens twice. */
 const deriveId = (prefix: string, ...cause: readonly (string | number)[]): string =>
   `${prefix}-${createHash('sha256').update(cause.join(' ')).digest('hex').slice(0, ID_CHARACTERS)}`;
 
-/** Queues a destroy run that needs no confirmation, and clears the time that the workspace sets, in one append. */
+const toRunId = ({ id, at }: WorkspaceToDestroy): string => deriveId('run', 'destroy', id, at);
+const toReminderId = ({ id, at }: WorkspaceToDestroy, hours: number): string => deriveId('adr', id, at, hours);
+
+/** Clears the time that the workspace sets. It inherits from its project afterwards only if it did before, so it does not. */
+const clearTime = async (store: EventStore, id: string, organization: string): Promise<StreamWrite> => {
+  const changes = { autoDestroyAt: null, inheritsProjectAutoDestroy: false };
+  return decideWrite(workspace, await store.load(id, workspace), organization, {
+    type: 'UpdateWorkspace',
+    data: { changes },
+  });
+};
+
+/**
+ * Queues a destroy run that needs no confirmation, and clears the time that the workspace sets, in one append. Resolves to false if
+ * the workspace is busy, or no longer planned for this time.
+ */
 const destroy = (
   { store, ids, releases }: AutomaticDestroyDependencies,
-  { id, at, isFixed }: WorkspaceToDestroy,
+  planned: WorkspaceToDestroy,
 ): Promise<boolean> => {
-  const clearTime = async (organization: string) => {
-    const command = { type: 'UpdateWorkspace', data: { changes: { autoDestroyAt: null } } } as const;
-    return decideWrite(workspace, await store.load(id, workspace), organization, command);
-  };
+  const { id, at, hasTime } = planned;
   return createServerRun(
     store,
     releases,
     {
-      id: deriveId('run', 'destroy', id, at),
+      id: toRunId(planned),
       workspace: id,
       message: `Automatic destroy, planned for ${at}`,
       source: 'tfe-infrastructure-lifecycle',
       createdBy: 'automatic destroy',
-      decideOptions: ({ allowDestroyPlan }) => (allowDestroyPlan ? { isDestroy: true, autoApply: true } : null),
-      ...(isFixed ? { prepareChange: clearTime } : {}),
+      decideOptions: ({ destroyAt, isBusy }) =>
+        destroyAt === at && !isBusy ? { isDestroy: true, autoApply: true } : null,
+      ...(hasTime ? { prepareChange: (organization) => clearTime(store, id, organization) } : {}),
     },
     createSystemContext('automatic destroy', ids.uuid()),
   );
 };
 
-/** Records a reminder, which the configurations of notifications send. Resolves to false if it is recorded. */
+/**
+ * Records a reminder, which the configurations of notifications send. Resolves to false if it is recorded, or if the workspace is no
+ * longer planned for this time.
+ */
 const remind = (
-  { store, ids }: AutomaticDestroyDependencies,
-  { id, organization, at }: WorkspaceToDestroy,
+  { store, clock, ids }: AutomaticDestroyDependencies,
+  planned: WorkspaceToDestroy,
   hours: number,
+  reminded: number | null,
 ): Promise<boolean> => {
-  const stream = deriveId('adr', id, at, hours);
+  const { id, organization, at } = planned;
+  const stream = toReminderId(planned, hours);
   return store.retryOnConflict(async () => {
-    const row = await store.database.row<{ exists: boolean; workspaceVersion: number }>(sql`
-      select s.version as "workspaceVersion", exists (select 1 from event_store.streams where stream = ${stream}) as exists
-        from workspaces w join event_store.streams s on s.stream = w.id where w.id = ${id}`);
-    if (!row || row.exists) return false;
-    const command = { type: 'RemindAutoDestroy', data: { workspace: id, at, hours } } as const;
-    const write = decideWrite(destroyReminder, newStream(stream, destroyReminder), organization, command);
-    await store.append(
-      [expectVersion(id, row.workspaceVersion), write],
-      createSystemContext('automatic destroy', ids.uuid()),
-    );
+    const current = await findPlannedDestroy(store.database, id);
+    if (current?.at !== at || (await listRecordedStreams(store.database, [stream])).length > 0) return false;
+    const earliest = formatTimestamp(computeEarliest(Date.parse(at), reminded ?? clock.now().getTime()));
+    const command = { type: 'RemindAutoDestroy', data: { workspace: id, at, hours, earliest } } as const;
+    const writes = [
+      expectVersion(id, current.workspaceVersion),
+      expectVersion(current.project, current.projectVersion),
+      decideWrite(destroyReminder, newStream(stream, destroyReminder), organization, command),
+    ];
+    await store.append(writes, createSystemContext('automatic destroy', ids.uuid()));
     return true;
   });
 };
 
+/** Does what is due for a workspace. Resolves to false if nothing is. */
+const takeStep = async (
+  dependencies: AutomaticDestroyDependencies,
+  planned: WorkspaceToDestroy,
+  streams: ReadonlyMap<string, number>,
+): Promise<boolean> => {
+  if (streams.has(toRunId(planned))) return false;
+  const recorded = new Map(
+    REMINDERS.flatMap((hours) => {
+      const time = streams.get(toReminderId(planned, hours));
+      return time === undefined ? [] : [[hours, time] as const];
+    }),
+  );
+  const step = findDueStep(Date.parse(planned.at), recorded, dependencies.clock.now().getTime());
+  if (!step) return false;
+  if (step.type === 'destroy') return destroy(dependencies, planned);
+  return remind(dependencies, planned, step.hours, recorded.size > 0 ? Math.min(...recorded.values()) : null);
+};
+
 /**
- * Destroys resources at the time that settings say, and reminds people 24 and 12 hours before. A time that passed more than a day
- * ago does nothing: the server was away, or somebody has set it afterwards.
+ * Destroys resources at the time that settings say, and reminds people 24 and 12 hours before. No destroy run starts less than 12
+ * hours after the first reminder of its time. A time that passed more than a day ago does nothing: the server was away, or somebody
+ * has set it afterwards. A failure does not prevent the others; the first error becomes the cause of the thrown one.
  */
 export const createAutomaticDestroyJob = (dependencies: AutomaticDestroyDependencies): ScheduledJob => ({
   name: 'automatic_destroy',
   everyMs: EVERY_MS,
   run: async ({ signal, done }) => {
-    const now = dependencies.clock.now();
-    const [from, to] = [formatTimestamp(now.getTime() - DAY_MS), formatTimestamp(now.getTime() + DAY_MS)];
-    for (const planned of await listWorkspacesToDestroy(dependencies.store.database, from, to)) {
+    const { database } = dependencies.store;
+    const { from, to } = computeRange(dependencies.clock.now().getTime());
+    const all = await listWorkspacesToDestroy(database, formatTimestamp(from), formatTimestamp(to));
+    if (all.length === 0) return;
+    const ids = all.flatMap((one) => [toRunId(one), ...REMINDERS.map((hours) => toReminderId(one, hours))]);
+    const recorded = await listRecordedStreams(database, ids);
+    const streams = new Map(recorded.map(({ stream, time }) => [stream, Date.parse(time)]));
+    const failures: unknown[] = [];
+    for (const planned of all) {
       if (signal.aborted) return;
-      const hours = Date.parse(planned.at) <= now.getTime() ? null : findDueReminder(planned.at, now);
-      const isDone = hours === null ? await destroy(dependencies, planned) : await remind(dependencies, planned, hours);
-      if (isDone) done();
+      try {
+        if (await takeStep(dependencies, planned, streams)) done();
+      } catch (error) {
+        logger.warn('An automatic destroy failed', { workspace: planned.id });
+        failures.push(error);
+      }
     }
+    if (failures.length > 0) throw new Error(`Automatic destroys failed: ${failures.length}`, { cause: failures[0] });
   },
 });

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { conflict, defineEvents, type Decider, type EventsOf, type Message } from '#platform/kernel';
 
-const reminded = z.strictObject({ workspace: z.string(), at: z.string(), hours: z.int() });
+/** `earliest`: when the destroy run can start, which is later than `at` if `at` was too soon for a reminder. */
+const reminded = z.strictObject({ workspace: z.string(), at: z.string(), hours: z.int(), earliest: z.string() });
 
 /** A reminder that the resources of a workspace are destroyed at a time. A stream of its own, so that it is recorded once. */
 export const destroyReminderEvents = defineEvents(
@@ -17,9 +18,13 @@ export const destroyReminderEvents = defineEvents(
       audit: {
         action: 'remind_auto_destroy',
         id: ({ workspace }) => workspace,
-        meta: ({ at, hours }) => ({ auto_destroy_at: at, hours }),
+        meta: ({ at, hours, earliest }) => ({ auto_destroy_at: at, hours, earliest }),
       },
-      notifies: ({ workspace }) => ({ trigger: 'workspace:auto_destroy_reminder', workspace }),
+      notifies: ({ workspace, earliest }) => ({
+        trigger: 'workspace:auto_destroy_reminder',
+        workspace,
+        destroyedFrom: earliest,
+      }),
       ids: { refersTo: { workspace: ['ws'] } },
     },
   },
@@ -41,10 +46,3 @@ export const destroyReminder: Decider<{ readonly status: 'absent' | 'recorded' }
     },
     evolve: { AutoDestroyReminded: () => ({ status: 'recorded' }) },
   };
-
-const HOUR_MS = 60 * 60 * 1_000;
-const REMINDERS = [12, 24];
-
-/** Returns the reminder that is due: the hours before the time, or null if it is too early. */
-export const findDueReminder = (at: string, now: Date): number | null =>
-  REMINDERS.find((hours) => Date.parse(at) - now.getTime() <= hours * HOUR_MS) ?? null;

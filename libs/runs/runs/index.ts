@@ -19,4 +19,5 @@ export {
 } from './configuration-versions/configuration-deletion.writes.js';
 export { RUN_STATUSES } from './runs/run-status.js';
 export { RUN_MEASURE_COLUMNS, WORKSPACE_METRIC_COLUMNS, METRICS_WINDOW_RUNS } from './runs/runs.metrics.js';
+export { findPlannedDestroy, listWorkspacesToDestroy, type WorkspaceToDestroy } from './runs/destroy-times.queries.js';
 export { createServerRun } from './runs/server-runs.operation.js';

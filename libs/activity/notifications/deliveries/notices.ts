@@ -19,6 +19,8 @@ export type Notice = {
   } | null;
   /** The status of the run; null for workspaces. */
   readonly status: string | null;
+  /** When the resources of the workspace are destroyed at the earliest; null unless the notice is a reminder of that. */
+  readonly destroyedFrom: Timestamp | null;
   readonly at: Timestamp | null;
   readonly by: string | null;
 };
@@ -33,10 +35,16 @@ const capitalize = (text: string): string =>
 const NAMED_BY_STATUS: readonly string[] = ['run:completed', 'run:errored'];
 
 /** Returns `Run Needs Attention` for `run:needs_attention`, and `Run Canceled` for a canceled run. */
-export const describeTrigger = (trigger: SentTrigger, status: string | null): string => {
+const describeTrigger = (trigger: SentTrigger, status: string | null): string => {
   const [subject = '', change = ''] = trigger.split(':');
   return `${capitalize(subject)} ${capitalize(status !== null && NAMED_BY_STATUS.includes(trigger) ? status : change)}`;
 };
+
+/** Returns the text of a notice. A reminder names the time, so that the first line of a message says all. */
+export const describeNotice = (trigger: SentTrigger, status: string | null, destroyedFrom: string | null): string =>
+  destroyedFrom === null
+    ? describeTrigger(trigger, status)
+    : `${describeTrigger(trigger, status)}: all resources are destroyed at ${destroyedFrom} at the earliest`;
 
 export const createVerificationNotice = (configuration: string, name: string): Notice => ({
   configuration,
@@ -46,6 +54,7 @@ export const createVerificationNotice = (configuration: string, name: string): N
   workspace: null,
   run: null,
   status: null,
+  destroyedFrom: null,
   at: null,
   by: null,
 });

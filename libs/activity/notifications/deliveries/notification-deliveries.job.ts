@@ -16,7 +16,7 @@ import {
   type RunningDelivery,
 } from './due-deliveries.queries.js';
 import { MailNotificationSender } from './mail-notification.sender.js';
-import { describeTrigger, type Notice } from './notices.js';
+import { describeNotice, type Notice } from './notices.js';
 import { NotificationSender, type DeliveryResponse } from './notification.sender.js';
 import { countAttempt, reportDue, type AttemptResult } from './notification-deliveries.metrics.js';
 
@@ -203,16 +203,17 @@ const toNotice = (
   { configuration, trigger, subject, organizationName, createdBy, actorName, createdAt }: DueDelivery,
   publicUrl: string,
 ): Notice => {
-  const { workspace, run, status } = subject;
+  const { workspace, run, status, destroyedFrom = null } = subject;
   const url = `${publicUrl}/app/${organizationName}/workspaces/${workspace.name}/runs/${run?.id ?? ''}`;
   return {
     configuration,
     trigger,
-    message: describeTrigger(trigger, status),
+    message: describeNotice(trigger, status, destroyedFrom),
     organizationName,
     workspace,
     run: run && { id: run.id, url, message: run.message, createdAt: run.createdAt, createdBy },
     status,
+    destroyedFrom,
     at: createdAt,
     by: actorName,
   };

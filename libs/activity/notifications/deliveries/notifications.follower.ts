@@ -24,6 +24,8 @@ export type DeliverySubject = {
     readonly createdBy: ActorReference;
   } | null;
   readonly status: string | null;
+  /** When the resources of the workspace are destroyed at the earliest. Absent in deliveries of earlier versions. */
+  readonly destroyedFrom?: Timestamp | null;
   readonly actor: ActorReference;
 };
 
@@ -53,11 +55,11 @@ const selectDeliveries = (events: readonly NotifiedEvent[]): Sql => sql`
              'id', r.id, 'message', r.message,
              'createdAt', ${selectJsonTimestamp('r.created_at')},
              'createdBy', jsonb_build_object('type', r.created_by ->> 'type', 'id', r.created_by ->> 'id')) end,
-           'status', e.status, 'actor', e.actor) as subject
+           'status', e.status, 'destroyedFrom', e."destroyedFrom", 'actor', e.actor) as subject
     from (select list.*, coalesce(run.workspace, list.workspace) as workspace_id
             from jsonb_to_recordset(${sql.json(events)}::jsonb) as list (
                    event text, time timestamptz, organization text, trigger text, run text, workspace text,
-                   "workspaceName" text, status text, "ifWaiting" boolean, "ifAutoDestroy" boolean, actor jsonb)
+                   "workspaceName" text, status text, "destroyedFrom" text, "ifWaiting" boolean, "ifAutoDestroy" boolean, actor jsonb)
             left join runs run on run.id = list.run) e
     left join runs r on r.id = e.run
     left join workspaces w on w.id = e.workspace_id

@@ -13,6 +13,8 @@ export type NotifiedEvent = {
   /** The name of a workspace that was created or deleted. */
   readonly workspaceName: string | null;
   readonly status: string | null;
+  /** When the resources of the workspace are destroyed at the earliest; null unless the event says so. */
+  readonly destroyedFrom: Timestamp | null;
   /** Whether the event counts only if the run then waits for a user. */
   readonly ifWaiting: boolean;
   /** Whether the event counts only if the run is an automatic destroy. */
@@ -20,7 +22,7 @@ export type NotifiedEvent = {
   readonly actor: { readonly type: string; readonly id: string };
 };
 
-const DEFAULTS = { status: null, ifWaiting: false, workspaceName: null };
+const DEFAULTS = { status: null, ifWaiting: false, workspaceName: null, destroyedFrom: null };
 
 /** Returns what the event notifies about; null for events that notify about nothing. */
 export const toNotifiedEvent = (registry: EventRegistry, event: RecordedEvent): NotifiedEvent | null => {
@@ -28,7 +30,11 @@ export const toNotifiedEvent = (registry: EventRegistry, event: RecordedEvent): 
   const kind = registry[type];
   const rule = kind?.notifies?.(data as never) ?? null;
   if (!kind || !rule || organization === null) return null;
-  const { trigger, status, ifWaiting, workspaceName, workspace } = { ...DEFAULTS, workspace: stream, ...rule };
+  const { trigger, status, ifWaiting, workspaceName, workspace, destroyedFrom } = {
+    ...DEFAULTS,
+    workspace: stream,
+    ...rule,
+  };
   const isRun = kind.stream === 'run';
   return {
     event: id,
@@ -39,6 +45,7 @@ export const toNotifiedEvent = (registry: EventRegistry, event: RecordedEvent): 
     workspace: isRun ? null : workspace,
     workspaceName,
     status,
+    destroyedFrom,
     ifWaiting,
     ifAutoDestroy: false,
     actor: { type: context.accessor.type, id: context.accessor.id },

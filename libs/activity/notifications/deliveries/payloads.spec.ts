@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { renderMail } from './mail-messages.renderer.js';
-import { createVerificationNotice, describeTrigger, type Notice } from './notices.js';
+import { createVerificationNotice, describeNotice, type Notice } from './notices.js';
 import { renderPayload } from './payloads.js';
 import { computeRetryPause, MAX_ATTEMPTS } from '#platform/outbound';
 
@@ -18,6 +18,7 @@ const notice: Notice = {
     createdBy: 'ada',
   },
   status: 'applied',
+  destroyedFrom: null,
   at: '2026-01-31T12:31:15.123Z',
   by: 'ada',
 };
@@ -30,7 +31,27 @@ describe('the message of a notification', () => {
     ['run:errored', 'canceled', 'Run Canceled'],
     ['workspace:locked', null, 'Workspace Locked'],
   ] as const)('of %s with the status %s is %j', (trigger, status, message) => {
-    expect(describeTrigger(trigger, status)).toBe(message);
+    expect(describeNotice(trigger, status, null)).toBe(message);
+  });
+
+  it('of a reminder has the time at which resources are destroyed', () => {
+    const destroyedFrom = '2026-02-01T12:00:00.000Z';
+    const message = describeNotice('workspace:auto_destroy_reminder', null, destroyedFrom);
+    expect(message).toBe(
+      `Workspace Auto Destroy Reminder: all resources are destroyed at ${destroyedFrom} at the earliest`,
+    );
+    const reminder: Notice = {
+      ...notice,
+      trigger: 'workspace:auto_destroy_reminder',
+      message,
+      run: null,
+      status: null,
+      destroyedFrom,
+    };
+    expect(JSON.parse(renderPayload('generic', reminder)).notifications).toMatchObject([
+      { message, auto_destroy_at: destroyedFrom },
+    ]);
+    expect(renderMail(reminder).text).toContain(`Destroyed from: ${destroyedFrom}`);
   });
 });
 

@@ -26,6 +26,7 @@ const renderGeneric = (notice: Notice): object => {
         run_status: notice.status,
         run_updated_at: notice.at,
         run_updated_by: notice.by,
+        ...(notice.destroyedFrom === null ? {} : { auto_destroy_at: notice.destroyedFrom }),
       },
     ],
   };
@@ -34,12 +35,13 @@ const renderGeneric = (notice: Notice): object => {
 type NoticeFact = { readonly title: string; readonly value: string };
 
 /** Returns what a message shows about a notification. Long values are cut. */
-export const listFacts = ({ organizationName, workspace, run, by, at }: Notice): readonly NoticeFact[] =>
+export const listFacts = ({ organizationName, workspace, run, by, at, destroyedFrom }: Notice): readonly NoticeFact[] =>
   [
     { title: 'Organization', value: organizationName },
     { title: 'Workspace', value: workspace?.name },
     { title: 'Run', value: run?.id },
     { title: 'Message', value: run?.message },
+    { title: 'Destroyed from', value: destroyedFrom },
     { title: 'By', value: by },
     { title: 'Time', value: at },
   ].flatMap(({ title, value }) => (value ? [{ title, value: shorten(value) }] : []));

@@ -29,6 +29,8 @@ export type NotificationRule = {
   readonly ifWaiting?: true;
   /** The name of a workspace that is created or deleted. */
   readonly workspaceName?: string;
+  /** When the resources of the workspace are destroyed at the earliest. */
+  readonly destroyedFrom?: string;
   /** The workspace, if the stream of the event is neither a workspace nor a run. */
   readonly workspace?: string;
 };

@@ -1,7 +1,8 @@
-import { sql, type EventContext, type ExecutionMode } from '#platform/kernel';
+import { sql, type EventContext, type ExecutionMode, type Timestamp } from '#platform/kernel';
 import { decideWrite, expectVersion, newStream, type EventStore, type StreamWrite } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import { EXECUTION_MODE, SELECT_SITE_RELEASES, type SiteRelease, type ToolReleases } from '#workspaces/workspaces';
+import { DESTROY_AT } from './destroy-times.queries.js';
 import { DEFAULT_OPTIONS, type RunOptions } from './run-options.js';
 import { run } from './run.js';
 import type { RunSource } from './run-event.js';
@@ -12,9 +13,14 @@ type WorkspaceForServerRun = {
   readonly organization: string;
   readonly organizationVersion: number;
   readonly workspaceVersion: number;
+  readonly project: string;
+  readonly projectVersion: number;
   readonly executionMode: ExecutionMode;
   readonly autoApplyRunTrigger: boolean;
-  readonly allowDestroyPlan: boolean;
+  /** When its resources are destroyed automatically; null if they are not. */
+  readonly destroyAt: Timestamp | null;
+  /** Whether the workspace is locked, or has a run that waits or executes. */
+  readonly isBusy: boolean;
   readonly terraformVersion: string;
   readonly siteReleases: readonly SiteRelease[];
   /** Whether the run exists, or did before the workspace was recovered. */
@@ -35,7 +41,7 @@ type ServerRun = {
   readonly createdBy: string;
   /** Returns the options that differ from the defaults; null if the workspace gets no run. */
   readonly decideOptions: (workspace: WorkspaceForServerRun) => Partial<RunOptions> | null;
-  /** Returns the change of the workspace that belongs to the new run. It must check the version of the workspace. */
+  /** Returns the change of the workspace that belongs to the new run. */
   readonly prepareChange?: (organization: string) => Promise<StreamWrite>;
 };
 
@@ -46,8 +52,10 @@ const loadWorkspaceForServerRun = (
 ): Promise<WorkspaceForServerRun | undefined> =>
   database.row<WorkspaceForServerRun>(sql`
     select w.organization, so.version as "organizationVersion", sw.version as "workspaceVersion",
+           w.project, sp.version as "projectVersion", ${DESTROY_AT} as "destroyAt",
+           w.lock is not null
+             or exists (select 1 from runs r where r.workspace = w.id and r.queues and ${isOpen('r')}) as "isBusy",
            ${EXECUTION_MODE} as "executionMode", (w.settings ->> 'autoApplyRunTrigger')::boolean as "autoApplyRunTrigger",
-           (w.settings ->> 'allowDestroyPlan')::boolean as "allowDestroyPlan",
            w.settings ->> 'terraformVersion' as "terraformVersion", ${SELECT_SITE_RELEASES} as "siteReleases",
            exists (select 1 from event_store.streams where stream = ${id}) as exists,
            (select count(*) from runs r where r.workspace = w.id and r.queues and r.status = 'pending' and ${isOpen('r')}) as waiting,
@@ -57,6 +65,7 @@ const loadWorkspaceForServerRun = (
              order by c.current_since desc, c.id desc limit 1) as configuration
       from workspaces w join projects p on p.id = w.project join organizations o on o.id = w.organization
       join event_store.streams so on so.stream = w.organization join event_store.streams sw on sw.stream = w.id
+      join event_store.streams sp on sp.stream = w.project
      where w.id = ${workspace}`);
 
 /**
@@ -91,7 +100,11 @@ export const createServerRun = (
     };
     const writes = [
       expectVersion(organization, target.organizationVersion),
-      prepareChange ? await prepareChange(organization) : expectVersion(workspace, target.workspaceVersion),
+      expectVersion(target.project, target.projectVersion),
+      // The version that the decision has seen: a change after it makes the append conflict, and all is decided again.
+      prepareChange
+        ? { ...(await prepareChange(organization)), expected: target.workspaceVersion }
+        : expectVersion(workspace, target.workspaceVersion),
       expectVersion(configuration.id, configuration.version),
       decideWrite(run, newStream(id, run), organization, { type: 'CreateRun', data }),
     ];

@@ -120,9 +120,9 @@ const renderRelationships = (
   vars: toMany('vars', access.readsVariables ? row.variables : []),
 });
 
-/** A time that the workspace sets replaces the one that follows from its last change of state. */
-const findDestroyTime = ({ settings, idleDestroyAt }: WorkspaceRow): string | null =>
-  settings.autoDestroyAt ?? idleDestroyAt;
+/** The later of the time that the workspace sets and the one that follows from its last change of state. */
+const findDestroyTime = ({ settings: { autoDestroyAt: at }, idleDestroyAt: idle }: WorkspaceRow): string | null =>
+  at !== null && idle !== null && Date.parse(idle) > Date.parse(at) ? idle : (at ?? idle);
 
 /** Renders the settings. A workspace that inherits its automatic destruction shows the values of its project. */
 const renderSettings = (row: WorkspaceRow): Record<string, unknown> => {

@@ -60,7 +60,7 @@ const describePlan = ({ attributes }: Workspace, now: number): string => {
   if (attributes['resource-count'] === 0) return 'Nothing is destroyed: the workspace has no resources.';
   if (at === null) return 'Nothing is destroyed automatically.';
   if (isDestroyTimeOver(at, now)) return `Nothing is destroyed: ${time} passed more than a day ago. Set another time.`;
-  return `On ${time}, a run destroys all resources without a confirmation. Notifications remind 24 and 12 hours before.`;
+  return `On ${time} at the earliest, and at least 12 hours after a reminder, a run destroys all resources without a confirmation.`;
 };
 
 /** When the resources of the workspace are destroyed. */
@@ -108,7 +108,7 @@ export const DestructionCard = ({ organization, workspace }: WorkspaceCardProps)
           />
           <TextInput
             label="Destroy after a time without a change of the state"
-            description="Such as 14d or 36h. A fixed time replaces it. Empty: never for this reason."
+            description="Such as 14d or 36h. With a fixed time, the later one counts. Empty: never for this reason."
             {...form.text('auto-destroy-activity-duration')}
           />
         </>

@@ -31,7 +31,10 @@ export const DestroyBanner = ({ organization, workspace }: DestroyBannerProps) =
   const postpone = (): void => {
     const later = new Date(Math.max(now, Date.parse(at)) + WEEK_MS).toISOString();
     const onSuccess = (): void => void showToast({ kind: 'success', message: 'Postponed by a week.' });
-    change.mutate({ attributes: { 'auto-destroy-at': later } }, { onSuccess });
+    // A time of its own ends the inheritance. With the inherited duration, a change of the state still postpones.
+    const duration = attributes['auto-destroy-activity-duration'];
+    const inherited = attributes['inherits-project-auto-destroy'] ? { 'auto-destroy-activity-duration': duration } : {};
+    change.mutate({ attributes: { 'auto-destroy-at': later, ...inherited } }, { onSuccess });
   };
   const isBlocked = attributes['auto-destroy-status'] === 'blocked';
   const isOver = isDestroyTimeOver(at, now);
