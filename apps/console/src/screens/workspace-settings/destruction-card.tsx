@@ -59,7 +59,7 @@ const describePlan = ({ attributes }: Workspace, now: number): string => {
     return `Nothing is destroyed on ${time}: destroy plans are not allowed.`;
   if (attributes['resource-count'] === 0) return 'Nothing is destroyed: the workspace has no resources.';
   if (at === null) return 'Nothing is destroyed automatically.';
-  if (isDestroyTimeOver(at, now)) return `Nothing is destroyed: ${time} passed more than a day ago. Set another time.`;
+  if (isDestroyTimeOver(at, now)) return `Nothing is destroyed: ${time} passed days ago. Set another time.`;
   return `On ${time} at the earliest, and at least 12 hours after a reminder, a run destroys all resources without a confirmation.`;
 };
 

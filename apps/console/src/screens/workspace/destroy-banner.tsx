@@ -15,7 +15,7 @@ type DestroyPlanProps = { readonly at: string; readonly now: number; readonly is
 
 const DestroyPlan = ({ at, now, isBlocked }: DestroyPlanProps) => {
   const time = <ExactTime value={at} />;
-  if (isDestroyTimeOver(at, now)) return <>Nothing is destroyed any more: {time} passed more than a day ago.</>;
+  if (isDestroyTimeOver(at, now)) return <>Nothing is destroyed any more: {time} passed days ago.</>;
   if (isBlocked) return <>Nothing is destroyed on {time}, because this workspace allows no destroy plans.</>;
   if (Date.parse(at) <= now) return <>A run that destroys all resources of this workspace is due since {time}.</>;
   return <>All resources of this workspace are destroyed on {time}.</>;
