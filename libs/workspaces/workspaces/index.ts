@@ -5,7 +5,7 @@ export { CurrentRuns } from './ports/current-runs.port.js';
 export { CurrentStates } from './ports/current-states.port.js';
 export { WorkspaceVariables } from './ports/workspace-variables.port.js';
 export { AGENT_POOL, EXECUTION_MODE } from './settings/execution.queries.js';
-export { stopImportedWorkspaces } from './settings/imported-workspaces.operator.js';
+export { stopImportedWorkspaces } from './workspaces/imported-workspaces.operator.js';
 export { IDLE_DESTROY_AT } from './settings/auto-destroy.queries.js';
 export { buildLockSnapshotJson, type LockSnapshot } from './lock/lock.view.js';
 export type { OutputSummary, StateSummary } from './workspaces/state-head.js';

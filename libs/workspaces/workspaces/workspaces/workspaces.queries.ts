@@ -244,6 +244,12 @@ const CONFIGURED_CONSUMERS = sql.raw(
   'array(select c.consumer from remote_state_consumers c where c.workspace = w.id order by c.consumer)',
 );
 
+/** Whether the workspace `w` of the organization `o` has the id or the name that `key` selects. */
+const isTargetOfCommand = (target: WorkspaceTarget, key: Sql): Sql =>
+  'id' in target
+    ? sql`w.id = ${key}`
+    : sql`${hasOrganizationName('o', target.organization)} and ${hasWorkspaceName('w', key)}`;
+
 export const loadWorkspaceForCommand = async (
   database: Database,
   actor: Actor | null,
@@ -253,19 +259,14 @@ export const loadWorkspaceForCommand = async (
   const home = project ? sql`${project}` : sql.raw('w.project');
   const choice = { pool, organization: sql.raw('w.organization'), workspace: sql.raw('w.id'), project: home };
   const token = sql`coalesce(${vcsRepo?.oauthTokenId || null}, w.vcs_token)`;
-  const targetKey = sql.raw('target.key');
-  const isTarget =
-    'id' in target
-      ? sql`w.id = ${targetKey}`
-      : sql`${hasOrganizationName('o', target.organization)} and ${hasWorkspaceName('w', targetKey)}`;
   const select = (keys: readonly string[]): Sql => sql`
     select target.key, w.id, w.name, w.organization, w.project, (o.settings ->> 'allowForceDeleteWorkspaces')::boolean as "allowForceDelete",
            so.version as "organizationVersion", ${selectGrants(actor)} as grants,
            (select sp.version from projects p join event_store.streams sp on sp.stream = p.id
              where p.id = ${project} and p.organization = w.organization) as "projectVersion",
            (select sp.version from event_store.streams sp where sp.stream = w.project) as "homeVersion",
-           ${actor && project ? selectProjectGrants(actor, sql`${project}`) : sql.raw('null::jsonb')} as "projectGrants",
-           ${project ? inheritsDuration(sql`${project}`) : sql`false`} as "inheritsDestroy",
+           ${actor && project ? selectProjectGrants(actor, home) : sql.raw('null::jsonb')} as "projectGrants",
+           ${project ? inheritsDuration(home) : sql`false`} as "inheritsDestroy",
            ${selectUsablePoolVersion(choice)} as "poolVersion",
            coalesce((select ${INHERITED_MODE} from projects p
                       where p.id = ${home} and p.organization = w.organization),
@@ -279,7 +280,7 @@ export const loadWorkspaceForCommand = async (
            ${buildLockSnapshotJson(actor)} as snapshot
       from unnest(${keys}::text[]) as target (key) cross join workspaces w join organizations o on o.id = w.organization
       join event_store.streams so on so.stream = w.organization
-     where ${isTarget} and ${actor ? requireCurrentAccess(actor) : sql`true`}`;
+     where ${isTargetOfCommand(target, sql.raw('target.key'))} and ${actor ? requireCurrentAccess(actor) : sql`true`}`;
   const key = 'id' in target ? target.id : target.name;
   const row = await database.keyedRow<WorkspaceForCommand>({ key, column: 'key', select });
   if (!row) throw notFound();

@@ -1,6 +1,6 @@
 import { sql, type Message } from '#platform/kernel';
 import type { DatabaseSession } from '#platform/postgres';
-import type { WorkspaceEvent } from '../workspaces/workspace.js';
+import type { WorkspaceEvent } from './workspace.js';
 
 /**
  * Returns the events after which no workspace of the import has a time or a duration of its own, by the id of the workspace. Reads the
