@@ -99,6 +99,7 @@ const TEAMS_OF_PROJECT = ['can-read-teams', 'can-manage-teams'];
 const MANAGES_PROJECT = [
   'can-read',
   ...UPDATES_PROJECT,
+  'can-update-defaults',
   'can-destroy',
   'can-create-workspace',
   'can-move-workspace',
