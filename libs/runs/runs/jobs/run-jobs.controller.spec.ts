@@ -225,7 +225,7 @@ describe('the job of a plan', () => {
       await claim();
       expect(await limitOf(2)).toBe(10_800);
     } finally {
-      await ofSite({ 'plan-timeout': null, 'apply-timeout': null });
+      await ofSite({ 'plan-timeout': '', 'apply-timeout': '' });
       await ofAcme({ 'plan-timeout': null });
     }
     expect(await limitOf(2)).toBe(86_400);
