@@ -1,10 +1,15 @@
-import { createHash } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { formatTimestamp, type Clock, type Ids } from '#platform/kernel';
 import { createSystemContext } from '#api/access';
 import { decideWrite, expectVersion, newStream, type EventStore, type StreamWrite } from '#storage/event-store';
 import type { ScheduledJob } from '#platform/postgres';
-import { createServerRun, findPlannedDestroy, listWorkspacesToDestroy, type WorkspaceToDestroy } from '#runs/runs';
+import {
+  createServerRun,
+  deriveId,
+  findPlannedDestroy,
+  listWorkspacesToDestroy,
+  type WorkspaceToDestroy,
+} from '#runs/runs';
 import { workspace, type ToolReleases } from '#workspaces/workspaces';
 import { destroyReminder } from './destroy-reminder.js';
 import { computeEarliest, computeRange, findDueStep, REMINDERS } from './destroy-steps.js';
@@ -21,14 +26,8 @@ type AutomaticDestroyDependencies = {
 
 const logger = new Logger('AutomaticDestroy');
 
-const ID_CHARACTERS = 16;
-
-/** Returns the same id for the same cause, so that nothing happens twice. */
-const deriveId = (prefix: string, ...cause: readonly (string | number)[]): string =>
-  `${prefix}-${createHash('sha256').update(cause.join(' ')).digest('hex').slice(0, ID_CHARACTERS)}`;
-
-const toRunId = ({ id, at }: WorkspaceToDestroy): string => deriveId('run', 'destroy', id, at);
-const toReminderId = ({ id, at }: WorkspaceToDestroy, hours: number): string => deriveId('adr', id, at, hours);
+const toRunId = ({ id, at }: WorkspaceToDestroy): string => deriveId('run', `destroy ${id} ${at}`);
+const toReminderId = ({ id, at }: WorkspaceToDestroy, hours: number): string => deriveId('adr', `${id} ${at} ${hours}`);
 
 /** Clears the time that the workspace sets. It inherits from its project afterwards only if it did before, so it does not. */
 const clearTime = async (store: EventStore, id: string, organization: string): Promise<StreamWrite> => {

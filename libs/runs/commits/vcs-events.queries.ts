@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { sql, type Sql, type Timestamp } from '#platform/kernel';
 import { listInOrganization, type Actor } from '#api/access';
 import type { ListPage, PageRequest } from '#api/json-api';
 import type { Database } from '#platform/postgres';
+import { deriveId } from '#runs/runs';
 
 export const VCS_EVENT_LEVELS = ['info', 'error'] as const;
 type VcsEventLevel = (typeof VCS_EVENT_LEVELS)[number];
@@ -50,12 +50,8 @@ export const toCommitEvent = (
   };
 };
 
-const ID_CHARACTERS = 16;
-
-const toId = ({ client, workspace, message, subject }: NewVcsEvent): string => {
-  const text = [client, workspace ?? '', message, subject].join('\n');
-  return `ve-${createHash('sha256').update(text).digest('hex').slice(0, ID_CHARACTERS)}`;
-};
+const toId = ({ client, workspace, message, subject }: NewVcsEvent): string =>
+  deriveId('ve', [client, workspace ?? '', message, subject].join('\n'));
 
 /** Returns the statement that stores events. An event that is stored already stays as it is. */
 export const storeVcsEvents = (events: readonly NewVcsEvent[], now: Timestamp): Sql => {

@@ -1,16 +1,13 @@
-import { createHash } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { Refusal, sql, type RecordedEvent, type Sql } from '#platform/kernel';
 import { createSystemContext } from '#api/access';
 import { continueTrace } from '#platform/tracing';
 import type { EventStore, Follower } from '#storage/event-store';
-import { createServerRun } from '#runs/runs';
+import { createServerRun, deriveId } from '#runs/runs';
 import type { ToolReleases } from '#workspaces/workspaces';
 
 /** A workspace that waits with more runs than this gets no further ones: each run will read the newest state anyway. */
 const MAX_WAITING_RUNS = 100;
-
-const ID_CHARACTERS = 16;
 
 /** A run that starts because the source applied a run. */
 type TriggeredRun = { readonly workspace: string; readonly source: string; readonly cause: string };
@@ -26,8 +23,7 @@ const selectTriggered = (events: readonly RecordedEvent[]): Sql => sql`
    order by applied.time, applied.run, t.created_at, t.id`;
 
 /** Returns the same id for the same apply and workspace, so that a repeated batch starts no second run. */
-const toRunId = ({ workspace, cause }: TriggeredRun): string =>
-  `run-${createHash('sha256').update(`${cause} ${workspace}`).digest('hex').slice(0, ID_CHARACTERS)}`;
+const toRunId = ({ workspace, cause }: TriggeredRun): string => deriveId('run', `${cause} ${workspace}`);
 
 const startRun = async (
   store: EventStore,

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { Ids } from '#platform/kernel';
 import { createSystemContext } from '#api/access';
@@ -14,6 +13,7 @@ import {
   type UsedCommit,
 } from './configuration-versions.queries.js';
 import { cancelRun } from '../runs/change-run.operation.js';
+import { deriveId } from '../runs/derived-id.js';
 
 /** A commit of the repository of a workspace that becomes a configuration version. */
 type NewCommit = {
@@ -25,8 +25,6 @@ type NewCommit = {
   readonly attempt: number;
   readonly ingress: Ingress;
 };
-
-const ID_CHARACTERS = 16;
 
 /** A commit of a branch or tag, or with the number of a pull request, the newest commit of it. */
 type CommitOfWorkspace = {
@@ -42,8 +40,7 @@ type CommitOfWorkspace = {
  */
 const toCommitVersionId = (workspace: string, { sha, pullRequest, attempt }: CommitOfWorkspace): string => {
   const ofPullRequest = pullRequest === null ? '' : ` ${pullRequest}${attempt === 1 ? '' : ` ${attempt}`}`;
-  const text = `${workspace} ${sha}${ofPullRequest}`;
-  return `cv-${createHash('sha256').update(text).digest('hex').slice(0, ID_CHARACTERS)}`;
+  return deriveId('cv', `${workspace} ${sha}${ofPullRequest}`);
 };
 
 /** How long an executor can take to stop. */
