@@ -20,5 +20,5 @@ export {
 export { RUN_STATUSES } from './runs/run-status.js';
 export { RUN_MEASURE_COLUMNS, WORKSPACE_METRIC_COLUMNS, METRICS_WINDOW_RUNS } from './runs/runs.metrics.js';
 export { findPlannedDestroy, listWorkspacesToDestroy, type WorkspaceToDestroy } from './runs/destroy-times.queries.js';
-export { deriveId } from './runs/derived-id.js';
+export { deriveId } from './runs/runs.ids.js';
 export { createServerRun } from './runs/server-runs.operation.js';

@@ -13,7 +13,7 @@ import {
   type UsedCommit,
 } from './configuration-versions.queries.js';
 import { cancelRun } from '../runs/change-run.operation.js';
-import { deriveId } from '../runs/derived-id.js';
+import { deriveId } from '../runs/runs.ids.js';
 
 /** A commit of the repository of a workspace that becomes a configuration version. */
 type NewCommit = {
