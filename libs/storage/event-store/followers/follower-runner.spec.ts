@@ -395,6 +395,19 @@ describe('waitForFollower', () => {
     await Promise.all([waiting, unknown]);
   });
 
+  it('waits for events without an organization too, because they can concern the organization', async () => {
+    const wait = () => waitForFollower(testStore.database, 'watchman', { organization: sql`'org-1'::text` });
+    const events = [lampHung('attic')];
+    await testStore.store.append([{ stream: 'lamp-9', organization: null, expected: 0, events }], context);
+    let passed = false;
+    const waiting = wait().then(() => (passed = true));
+    await testStore.database.rows(sql`select 1 as one`);
+    expect(passed).toBe(false);
+    run(watchman());
+    await waiting;
+    expect(await listSightings()).toEqual(await logged());
+  });
+
   it('waits for events of other organizations if the follower is too far behind to search them', async () => {
     await light(1);
     await testStore.database.rows(sql`

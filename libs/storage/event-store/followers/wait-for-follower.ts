@@ -8,8 +8,8 @@ import { WAIT_TIMEOUT_MS } from './position-waiters.js';
 export const UNREAD_MAX = 20_000;
 
 /**
- * The events that a reader of a follower's view waits for: of these types, of this organization. An absent member means
- * all.
+ * The events that a reader of a follower's view waits for: of these types, of this organization or of none, because an
+ * event of a person can concern several organizations. An absent member means all.
  */
 export type AwaitedEvents = {
   readonly only?: readonly string[];
@@ -68,7 +68,7 @@ const selectLastUnread = (follower: string, { only, organization }: AwaitedEvent
   select awaited.transaction::text as transaction, awaited.position from (
     (select u.transaction, u.position from unread u
       where ${only === undefined ? sql`true` : sql`u.type = any (${only}::text[])`}
-        and ${organization === undefined ? sql`true` : sql`u.organization = coalesce(${organization}, u.organization)`}
+        and ${organization === undefined ? sql`true` : sql`(u.organization is null or u.organization = coalesce(${organization}, u.organization))`}
       order by u.transaction desc, u.position desc limit 1)
     union all
     (select u.transaction, u.position from unread u
