@@ -164,18 +164,23 @@ describe('the tags of a workspace', () => {
     await creation.getByLabel('Key').fill('team');
     await creation.getByLabel('Value').fill('platform');
     await page.keyboard.press('Enter');
-    await chip('team=platform').click();
     const dialog = page.getByRole('dialog', { name: 'fresh: tag team' });
+    const openTag = async () => {
+      await chip('team=platform').click();
+      // The dialog moves the focus after it has opened.
+      await dialog.locator('[data-autofocus]:focus').waitFor();
+    };
+    await openTag();
     await dialog.getByLabel('Value').fill('shops');
     await page.keyboard.press('Enter');
     await chip('team=shops').waitFor();
     await undo('The tag team=shops is saved.');
-    await chip('team=platform').click();
+    await openTag();
     await page.keyboard.press('Enter');
     const same = page.getByText('Nothing has changed: the workspace has the tag team=platform already.');
     await same.waitFor();
     expect(await same.locator('..').getByRole('button', { name: 'Undo' }).count()).toBe(0);
-    await chip('team=platform').click();
+    await openTag();
     await dialog.getByRole('button', { name: 'Remove the tag' }).focus();
     await page.keyboard.press('Enter');
     await chip('team=platform').waitFor({ state: 'detached' });
@@ -184,7 +189,7 @@ describe('the tags of a workspace', () => {
     await undo('The tag team is removed.');
     // The message has left the screen with its button.
     await page.locator('h1:focus').waitFor();
-    await chip('team=platform').click();
+    await openTag();
     await saveAfterLostAnswer(page, `sh${RIGHT_TO_LEFT}ops`);
     // The value in the message ends its direction.
     await undo(`The tag team=sh${RIGHT_TO_LEFT}ops${END_OF_DIRECTION} is saved.`);

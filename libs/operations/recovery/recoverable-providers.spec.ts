@@ -50,14 +50,15 @@ const download = async (name: string): Promise<unknown> => {
   return { filename, shasum, status: (await server.get(pathOf(url as string))).status };
 };
 
-const countFiles = async (): Promise<number> =>
-  (await server.store.database.rows(sql`select 1 as one from registry.kept_files`)).length;
+const countFiles = async (): Promise<number> => {
+  await waitForFollowers(server.store, SWEEPER);
+  return (await server.store.database.rows(sql`select 1 as one from registry.kept_files`)).length;
+};
 
 /** Deletes the versions of providers that were deleted for good, and their files. */
 const sweep = async (): Promise<void> => {
   await runJobOnce(createExpiredProvidersJob(server.store, clock, server.runtime.ids));
   await runJobOnce(createDeletedProvidersJob(server.store));
-  await waitForFollowers(server.store, SWEEPER);
 };
 
 describe('a deleted provider', () => {
@@ -106,7 +107,6 @@ describe('a deleted provider', () => {
     const files = await countFiles();
     const [expired, purged] = [await makePublished('expired'), await makePublished('purged')];
     await remove('purged');
-    await waitForFollowers(server.store, SWEEPER);
     expect(await countFiles()).toBe(files + 6);
     expectStatus(await purgeItem(server, purged), 204);
     await sweep();
