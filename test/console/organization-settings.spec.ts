@@ -66,6 +66,16 @@ describe('the settings of an organization', () => {
       'default-execution-mode': 'agent',
       'site-executors-enabled': false,
     });
+    const commits = page.getByRole('form', { name: 'Plans of commits' });
+    await commits.getByRole('switch', { name: 'Workspaces without a plan' }).check({ force: true });
+    expect(await commits.getByRole('switch', { name: 'A commit has one status' }).isChecked()).toBe(false);
+    const changed = page.waitForResponse((response) => response.request().method() === 'PATCH' && response.ok());
+    await commits.getByRole('button', { name: 'Save' }).click();
+    await changed;
+    expect((await readOrganization()).attributes).toMatchObject({
+      'aggregated-commit-status-enabled': false,
+      'send-passing-statuses-for-untriggered-speculative-plans': true,
+    });
     const stored = page.getByRole('form', { name: 'Stored for clients' });
     await stored.getByLabel('Minutes after which an idle session ends').fill('60');
     await stored.getByRole('switch', { name: 'Cost estimation' }).check({ force: true });

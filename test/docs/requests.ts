@@ -322,6 +322,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       },
     ],
     also: {
+      'commit-statuses-enabled': 'cadastre',
       'data-retention-policy': 'pytfe',
       'data-retention-policy-choice': 'pytfe',
       'default-agent-pool': 'pytfe',

@@ -186,6 +186,7 @@ const organizationSample = (): Sample => ({
     'allow-force-delete-workspaces': false,
     'assessments-enforced': true,
     'collaborator-auth-policy': 'two_factor_mandatory',
+    'commit-statuses-enabled': false,
     'cost-estimation-enabled': true,
     'default-execution-mode': 'local',
     'global-module-sharing': true,

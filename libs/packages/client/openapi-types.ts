@@ -7647,6 +7647,7 @@ export interface components {
           'stacks-default-execution-mode'?: 'remote' | 'agent';
           'stacks-enabled'?: boolean;
           'site-executors-enabled'?: boolean;
+          'commit-statuses-enabled'?: boolean;
           /** @description has its own endpoint, `/organizations/:organization/relationships/data-retention-policy` */
           'data-retention-policy'?: unknown;
           /** @description has its own endpoint, `/organizations/:organization/relationships/data-retention-policy` */
@@ -7714,6 +7715,7 @@ export interface components {
           'stacks-default-execution-mode'?: 'remote' | 'agent';
           'stacks-enabled'?: boolean;
           'site-executors-enabled'?: boolean;
+          'commit-statuses-enabled'?: boolean;
           /** @description has its own endpoint, `/organizations/:organization/relationships/data-retention-policy` */
           'data-retention-policy'?: unknown;
           /** @description has its own endpoint, `/organizations/:organization/relationships/data-retention-policy` */
@@ -10617,6 +10619,7 @@ export interface components {
         'stacks-default-execution-mode': 'remote' | 'agent';
         'stacks-enabled': boolean;
         'site-executors-enabled': boolean;
+        'commit-statuses-enabled': boolean;
         /** @constant */
         'is-unified': false;
         /** @constant */

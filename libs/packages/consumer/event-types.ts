@@ -2,7 +2,7 @@
 
 type EventSchemas = {
   schemas: {
-    /** cadastre.OrganizationCreated.v7 */
+    /** cadastre.OrganizationCreated.v8 */
     OrganizationCreated: {
       name: string;
       email: string;
@@ -35,11 +35,12 @@ type EventSchemas = {
         siteExecutorsEnabled: boolean;
         planTimeout: string | null;
         applyTimeout: string | null;
+        commitStatusesEnabled: boolean;
       };
       defaultProject: string;
       ownersTeam: string;
     };
-    /** cadastre.OrganizationUpdated.v7 */
+    /** cadastre.OrganizationUpdated.v8 */
     OrganizationUpdated: {
       changes: {
         /** @enum {string} */
@@ -68,6 +69,7 @@ type EventSchemas = {
         siteExecutorsEnabled?: boolean;
         planTimeout?: string | null;
         applyTimeout?: string | null;
+        commitStatusesEnabled?: boolean;
         name?: string;
         email?: string;
       };
@@ -1994,8 +1996,8 @@ export type EventType = keyof EventData;
 
 /** The newest version of the schema of each event. */
 export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
-  OrganizationCreated: 7,
-  OrganizationUpdated: 7,
+  OrganizationCreated: 8,
+  OrganizationUpdated: 8,
   OrganizationFeatureSetChanged: 2,
   OrganizationTokenTtlPoliciesChanged: 1,
   OrganizationImported: 2,
@@ -2254,8 +2256,9 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
     '4': [{ to: 'settings', add: { accessBetaTools: false } }],
     '5': [{ to: 'settings', add: { siteExecutorsEnabled: true } }],
     '6': [{ to: 'settings', add: { planTimeout: null, applyTimeout: null } }],
+    '7': [{ to: 'settings', add: { commitStatusesEnabled: true } }],
   },
-  OrganizationUpdated: { '1': [], '2': [], '3': [], '4': [], '5': [], '6': [] },
+  OrganizationUpdated: { '1': [], '2': [], '3': [], '4': [], '5': [], '6': [], '7': [] },
   OrganizationFeatureSetChanged: { '1': [{ add: { trailBegins: 'with_change' } }] },
   OrganizationImported: { '1': [{ add: { trailCheckpoint: null } }] },
   ProjectCreated: { '1': [{ to: 'settings', add: { stacksDefaultExecutionMode: null } }] },

@@ -116,6 +116,9 @@ const NO_FILE = 'No changed file matches the triggers';
 const DUPLICATE = 'Processing skipped for duplicate commit SHA';
 const NO_RUN_YET = 'Commits start no run until somebody has started one, because queue-all-runs is false';
 
+/** Whether only the changed files are why the commit starts no run. */
+export const isUntriggered = (decision: CommitDecision): boolean => !decision.runs && decision.reason === NO_FILE;
+
 /** Decides what a push does in a workspace. The first rule that stops it is the reason. */
 export const decideCommit = (target: CommitTarget, commit: PushedCommit): CommitDecision => {
   if (commit.sha === null) return skip('The branch or tag was deleted');

@@ -32,6 +32,9 @@ const DESCRIPTIONS: Readonly<Record<CommitState, string>> = {
   error: 'The plan was canceled',
 };
 
+/** The status of a commit that starts no plan in a workspace, because no changed file concerns it. */
+export const UNTRIGGERED: CommitStatus = { state: 'success', description: 'Not planned: no changed file matches' };
+
 /** The states by their weight: the status of several runs is that of the first one that occurs. */
 const BY_WEIGHT: readonly CommitState[] = ['pending', 'failure', 'error', 'success'];
 

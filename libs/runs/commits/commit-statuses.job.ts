@@ -1,6 +1,6 @@
-import type { ScheduledJob } from '#platform/postgres';
+import type { JobRun, ScheduledJob } from '#platform/postgres';
 import { GitHostError, MISSING_RIGHTS } from '#vcs/git-hosts';
-import { summarizeRuns, type CommitStatus } from './commit-status.js';
+import { summarizeRuns, UNTRIGGERED, type CommitStatus } from './commit-status.js';
 import {
   deleteOldReports,
   listNewestRuns,
@@ -20,6 +20,7 @@ import {
   type CommitsJobDependencies,
   type Group,
 } from './connection-turns.service.js';
+import { deleteOldUntriggeredPlans, deleteUntriggeredPlan, listUntriggeredPlans } from './untriggered-plans.queries.js';
 import { storeVcsEvents } from './vcs-events.queries.js';
 
 const EVERY_MS = 5_000;
@@ -31,6 +32,14 @@ const REPORTED_DAYS = 7;
 
 /** Failures that another attempt does not correct. */
 const LASTING_FAILURES: readonly GitHostError['failure'][] = [...MISSING_RIGHTS, 'unexpected'];
+
+type StatusesJobDependencies = CommitsJobDependencies & { readonly publicUrl: string };
+
+/** A commit with a connection to its Git host. */
+type ReportedCommit = Pick<
+  UnreportedRun,
+  'organization' | 'client' | 'token' | 'serviceProvider' | 'apiUrl' | 'identifier' | 'sha'
+>;
 
 type ReportedStatus = CommitStatus & { readonly context: string; readonly url: string };
 
@@ -49,9 +58,7 @@ const toReportedStatus = (publicUrl: string, runs: Group<UnreportedRun>): Report
  * Reports the status of the runs of commits to their Git hosts. Runs never wait for it: it compares what the host has got with the
  * present statuses, and a report that fails is repeated after a pause.
  */
-export const createCommitStatusesJob = (
-  dependencies: CommitsJobDependencies & { readonly publicUrl: string },
-): ScheduledJob => {
+export const createCommitStatusesJob = (dependencies: StatusesJobDependencies): ScheduledJob => {
   const { database, clock, pauses } = dependencies;
   return {
     name: 'commit_statuses',
@@ -63,29 +70,63 @@ export const createCommitStatusesJob = (
         [row.token, row.identifier, row.sha, row.organization, row.isAggregated ? '' : row.workspaceName].join(' '),
       );
       const turns = new ConnectionTurns(dependencies.startDeadline, TIME_OF_CONNECTION_MS);
-      await forEachConnection(turns, round, groups, async (group, { deadline }) => {
-        const [first] = group;
-        const commit = {
-          subject: 'reporting the status of a commit',
-          key: `status ${toRepositoryKey(first)} ${first.sha}`,
-        };
-        if (pauses.covers(first.token)) return;
-        try {
-          await pauses.attempt(commit, () => reportCommit(dependencies, group, since, deadline));
-        } catch (error) {
-          if (isOutOfTime(error)) return;
-          pauses.recordFailure(isOfConnection(error) ? toHost(first.token) : commit, error);
-        }
-        round.done(group.length);
-      });
+      await forEachConnection(turns, round, groups, (group, { deadline }) =>
+        attemptReport(dependencies, round, group, () => reportCommit(dependencies, group, since, deadline)),
+      );
+      await reportUntriggered(dependencies, round, turns);
       await deleteOldReports(database, since);
+      await deleteOldUntriggeredPlans(database, since);
       pauses.removeOld();
     },
   };
 };
 
+/** Attempts a report about one commit. After a failure, it is paused. */
+const attemptReport = async (
+  { pauses }: CommitsJobDependencies,
+  round: JobRun,
+  group: Group<ReportedCommit>,
+  report: () => Promise<void>,
+): Promise<void> => {
+  const [{ token, identifier, sha }] = group;
+  const key = `status ${toRepositoryKey({ token, identifier })} ${sha}`;
+  const commit = { subject: 'reporting the status of a commit', key };
+  if (pauses.covers(token)) return;
+  try {
+    await pauses.attempt(commit, report);
+  } catch (error) {
+    if (isOutOfTime(error)) return;
+    pauses.recordFailure(isOfConnection(error) ? toHost(token) : commit, error);
+  }
+  round.done(group.length);
+};
+
+/** Reports passing statuses of commits that start no plan in a workspace, so that the Git host can require a status for a merge. */
+const reportUntriggered = async (
+  dependencies: StatusesJobDependencies,
+  round: JobRun,
+  turns: ConnectionTurns,
+): Promise<void> => {
+  const { database, pauses, publicUrl } = dependencies;
+  const plans = await listUntriggeredPlans(database, pauses.listPaused(), REPORTED_AT_ONCE);
+  const groups = toGroups(plans, ({ workspace, identifier, sha }) => [workspace, identifier, sha].join(' '));
+  await forEachConnection(turns, round, groups, (group, { deadline }) =>
+    attemptReport(dependencies, round, group, async () => {
+      const [plan] = group;
+      const { organizationName, workspaceName } = plan;
+      const status = {
+        ...UNTRIGGERED,
+        context: `cadastre/${organizationName}/${workspaceName}`,
+        url: `${publicUrl}/app/${organizationName}/workspaces/${workspaceName}`,
+      };
+      await setStatus(dependencies, plan, status, null, deadline);
+      await deleteUntriggeredPlan(database, plan);
+    }),
+  );
+};
+
 const reportCommit = async (
-  dependencies: CommitsJobDependencies & { readonly publicUrl: string },
+  dependencies: StatusesJobDependencies,
   group: Group<UnreportedRun>,
   since: string,
   deadline: AbortSignal,
@@ -108,7 +149,7 @@ const reportCommit = async (
 /** Reports a status that differs from the last one. Returns what the host has got; null if it refuses the status. */
 const setStatus = async (
   dependencies: CommitsJobDependencies,
-  run: UnreportedRun,
+  commit: ReportedCommit,
   status: ReportedStatus,
   lastReport: string | null,
   deadline: AbortSignal,
@@ -116,21 +157,21 @@ const setStatus = async (
   const report = [status.context, status.state, status.description, status.url].join('\n');
   if (report === lastReport) return report;
   try {
-    const host = await openHost(dependencies, run, deadline);
-    await host?.setStatus(run.identifier, run.sha, status);
+    const host = await openHost(dependencies, commit, deadline);
+    await host?.setStatus(commit.identifier, commit.sha, status);
     return report;
   } catch (error) {
     if (!(error instanceof GitHostError) || !LASTING_FAILURES.includes(error.failure)) throw error;
     const event = {
-      organization: run.organization,
-      client: run.client,
+      organization: commit.organization,
+      client: commit.client,
       workspace: null,
       level: 'error',
-      message: `The status of ${run.sha.slice(0, 12)} of ${run.identifier} could not be reported: ${error.message}`,
+      message: `The status of ${commit.sha.slice(0, 12)} of ${commit.identifier} could not be reported: ${error.message}`,
       suggestedAction: MISSING_RIGHTS.includes(error.failure)
         ? 'Give the account of the connection the right to write to the repository.'
         : null,
-      subject: run.sha,
+      subject: commit.sha,
     } as const;
     await dependencies.database.rows(storeVcsEvents([event], dependencies.clock.now().toISOString()));
     return null;

@@ -1,6 +1,7 @@
 import { sql, type Sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import { isConnectionUsable } from '#runs/runs';
+import { IS_AGGREGATED, REPORTS_STATUSES } from './untriggered-plans.queries.js';
 
 /** A run whose status the Git host does not have. */
 export type UnreportedRun = {
@@ -23,12 +24,12 @@ export type UnreportedRun = {
   readonly report: string | null;
 };
 
-const COLUMNS = sql.raw(`
+const COLUMNS = sql`
   r.id, r.status, w.name as "workspaceName", r.reached ? 'planned' as "isPlanned",
   r.reached ? 'apply_queued' as "isConfirmed", w.organization, o.name as "organizationName",
-  coalesce((o.settings ->> 'aggregatedCommitStatusEnabled')::boolean, true) as "isAggregated",
+  ${IS_AGGREGATED} as "isAggregated",
   c.ingress ->> 'identifier' as identifier, c.ingress ->> 'commitSha' as sha, oc.id as client, oc.token,
-  oc.service_provider as "serviceProvider", oc.api_url as "apiUrl", s.report`);
+  oc.service_provider as "serviceProvider", oc.api_url as "apiUrl", s.report`;
 
 const FROM = sql`
   from configuration_versions c join runs r on r.configuration_version = c.id join workspaces w on w.id = r.workspace
@@ -50,6 +51,7 @@ export const listUnreportedRuns = (
     select * from (
       select ${COLUMNS}, row_number() over (partition by oc.token order by c.created_at, c.id, r.id) as turn ${FROM}
        where c.ingress is not null and c.created_at >= ${since} and s.status is distinct from r.status
+         and ${REPORTS_STATUSES}
          and not (array[oc.token, concat_ws(' ', 'status', oc.token, c.ingress ->> 'identifier', c.ingress ->> 'commitSha')]
                   && ${paused}::text[])) runs
      order by turn, token, id limit ${most}`);

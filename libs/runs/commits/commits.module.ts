@@ -38,6 +38,11 @@ export const commitsDefinition: ModuleDefinition = {
     { table: 'commits.webhook_deliveries', backup: 'empty', because: 'polls read what deliveries were about' },
     { table: 'commits.reported_runs', backup: 'empty', because: 'statuses are reported again, and replace equal ones' },
     {
+      table: 'commits.untriggered_plans',
+      backup: 'empty',
+      because: 'a newer commit, or a reopened pull request, is decided again',
+    },
+    {
       table: 'commits.vcs_events',
       backup: 'rows',
       organizationExport: { without: 'they are about the connections of this site, and are deleted after 10 days' },

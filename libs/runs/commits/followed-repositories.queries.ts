@@ -3,6 +3,7 @@ import type { Database } from '#platform/postgres';
 import { isConnectionUsable } from '#runs/runs';
 import { EXECUTION_MODE } from '#workspaces/workspaces';
 import type { CommitTriggers } from './commit-decision.js';
+import { REPORTS_UNTRIGGERED } from './untriggered-plans.queries.js';
 
 /** What was decided last about a pull request. */
 export type DecidedPullRequest = {
@@ -47,6 +48,8 @@ export type BoundWorkspace = {
   readonly readAt: Timestamp | null;
   /** Whether a newer commit of a pull request cancels the plans of older ones. */
   readonly cancelsSuperseded: boolean;
+  /** Whether the Git host gets a passing status of pull requests that change no file that concerns the workspace. */
+  readonly reportsUntriggered: boolean;
 };
 
 /** The position of a workspace in the order of connections and repositories. */
@@ -83,7 +86,8 @@ export const listBoundWorkspaces = async (
              'workingDirectory', w.settings -> 'workingDirectory', 'queueAllRuns', w.settings -> 'queueAllRuns',
              'speculativeEnabled', ${SPECULATIVE_ENABLED}) as repository,
            f.source, f.head, coalesce(f.tags, '{}') as tags, f.pull_requests as "pullRequests", f.read_at as "readAt",
-           coalesce((o.settings ->> 'speculativePlanManagementEnabled')::boolean, true) as "cancelsSuperseded"
+           coalesce((o.settings ->> 'speculativePlanManagementEnabled')::boolean, true) as "cancelsSuperseded",
+           ${REPORTS_UNTRIGGERED} as "reportsUntriggered"
       from workspaces w
       join oauth_clients oc on ${isConnectionUsable(sql`w.vcs_token`)}
       join projects p on p.id = w.project join organizations o on o.id = w.organization

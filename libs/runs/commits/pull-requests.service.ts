@@ -2,7 +2,7 @@ import type { Clock, Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import type { CommitVersions } from '#runs/runs';
 import { MAX_PULL_REQUESTS, type HostPullRequest } from '#vcs/git-hosts';
-import { decidePullRequest } from './commit-decision.js';
+import { decidePullRequest, isUntriggered } from './commit-decision.js';
 import type { BoundWorkspace, DecidedPullRequest } from './followed-repositories.queries.js';
 import type { RepositoryReader } from './repository-reader.service.js';
 import { toCommitEvent, type NewVcsEvent } from './vcs-events.queries.js';
@@ -24,8 +24,16 @@ type PullRequestDecisions = {
   /** As `BoundWorkspace` has them. */
   readonly pullRequests: BoundWorkspace['pullRequests'];
   readonly events: readonly NewVcsEvent[];
+  /** SHAs of commits that get no plan, because they change no file that concerns the workspace. */
+  readonly untriggered: readonly string[];
   /** What has ended the decisions before the last pull request; null if all are decided. */
   readonly failure: { readonly error: unknown } | null;
+};
+
+type PullRequestDecision = {
+  readonly event: NewVcsEvent;
+  /** As in `PullRequestDecisions`. */
+  readonly untriggered: readonly string[];
 };
 
 /** A commit that becomes a configuration version. */
@@ -75,7 +83,7 @@ const decideOne = async (
   reader: RepositoryReader,
   { number, title, url, sha, branch, baseBranch, isFork, author }: HostPullRequest,
   attempt: number,
-): Promise<NewVcsEvent> => {
+): Promise<PullRequestDecision> => {
   const { workspace, repository, hasRuns } = bound;
   const used = await dependencies.versions.findCommit(workspace, { sha, pullRequest: number, attempt });
   const usesCommit = used !== null && !isNewerThan(used, bound);
@@ -86,7 +94,7 @@ const decideOne = async (
   const decision = decidePullRequest(target, { baseBranch, defaultBranch, isFork, files });
   const location = `pull request ${number} of ${reader.identifier}`;
   const event = toCommitEvent(bound, sha, location, decision.runs ? null : decision.reason);
-  if (!decision.runs) return event;
+  if (!decision.runs) return { event, untriggered: isUntriggered(decision) ? [sha] : [] };
   await createCommitVersion(dependencies, bound, reader, {
     startsRun: true,
     attempt,
@@ -97,7 +105,7 @@ const decideOne = async (
     senderUsername: author,
     pullRequest: { number, title, url },
   });
-  return event;
+  return { event, untriggered: [] };
 };
 
 /** Keys that are numbers have the order of the numbers. */
@@ -162,24 +170,26 @@ const decideChanged = async (
   before: PullRequests,
 ) => {
   const { versions, clock } = dependencies;
-  const events: NewVcsEvent[] = [];
+  const decided: PullRequestDecision[] = [];
   try {
     for (const pullRequest of changed) {
       const { number, sha } = pullRequest;
       const previous = before[String(number)];
       const { attempt } = toDecided(pullRequest, previous);
-      const event = await decideOne(dependencies, bound, reader, pullRequest, attempt);
+      const decision = await decideOne(dependencies, bound, reader, pullRequest, attempt);
       if (bound.cancelsSuperseded && previous) {
         const newest = { sha, pullRequest: number, attempt };
         await versions.endPullRequest(bound.workspace, number, newest, clock.now());
       }
-      events.push(event);
+      decided.push(decision);
     }
-    return { events, left: [], failure: null };
+    return { decided, left: [], failure: null };
   } catch (error) {
-    return { events, left: changed.slice(events.length), failure: { error } };
+    return { decided, left: changed.slice(decided.length), failure: { error } };
   }
 };
+
+const NOTHING_DECIDED = { events: [], untriggered: [], failure: null } as const;
 
 /**
  * Decides the new commits of pull requests for a workspace. Pull requests that are open when the workspace begins start a plan
@@ -195,7 +205,7 @@ export const decidePullRequests = async (
   const openBefore = filterOpen(before ?? {});
   const isRead = bound.repository.speculativeEnabled || Object.keys(openBefore).length > 0;
   const listed = isRead ? await listOpen(reader, openBefore) : null;
-  if (listed === null) return { pullRequests: isFirst ? null : bound.pullRequests, events: [], failure: null };
+  if (listed === null) return { ...NOTHING_DECIDED, pullRequests: isFirst ? null : bound.pullRequests };
   const current = Object.fromEntries(
     listed.map((pullRequest) => [
       String(pullRequest.number),
@@ -205,12 +215,17 @@ export const decidePullRequests = async (
   // A list that is full does not say which of the others were closed.
   const isFull = listed.length >= MAX_PULL_REQUESTS;
   const open = isFull ? keepNewest({ ...openBefore, ...current }, MAX_REMEMBERED) : current;
-  if (before === null) return { pullRequests: open, events: [], failure: null };
+  if (before === null) return { ...NOTHING_DECIDED, pullRequests: open };
   const all = await endClosed(dependencies, bound, before, open);
   const changed = listed.filter((pullRequest) => !isDecided(pullRequest, before[String(pullRequest.number)]));
-  const { events, left, failure } = await decideChanged(dependencies, bound, reader, changed, before);
+  const { decided, left, failure } = await decideChanged(dependencies, bound, reader, changed, before);
   const undecided = new Set(left.map(({ number }) => String(number)));
-  const decided = Object.entries(all).filter(([number]) => !undecided.has(number));
+  const present = Object.entries(all).filter(([number]) => !undecided.has(number));
   const asBefore = Object.entries(before).filter(([number]) => undecided.has(number));
-  return { pullRequests: Object.fromEntries([...decided, ...asBefore]), events, failure };
+  return {
+    pullRequests: Object.fromEntries([...present, ...asBefore]),
+    events: decided.map(({ event }) => event),
+    untriggered: decided.flatMap(({ untriggered }) => untriggered),
+    failure,
+  };
 };

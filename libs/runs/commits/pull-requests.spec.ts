@@ -222,7 +222,7 @@ describe('a pull request', () => {
 describe('the status of a commit', () => {
   const listStatuses = async (identifier: string, sha: string): Promise<readonly unknown[]> => {
     const { statuses } = await gitea.call('GET', `/repos/${identifier}/commits/${sha}/status`);
-    return (statuses as readonly { context: string; status: string; description: string }[])
+    return ((statuses ?? []) as readonly { context: string; status: string; description: string }[])
       .map(({ context, status, description }) => [context, status, description])
       .toSorted();
   };
@@ -273,5 +273,42 @@ describe('the status of a commit', () => {
       ['cadastre/acme/apart-1', 'pending', 'Planning'],
       ['cadastre/acme/apart-2', 'pending', 'Planning'],
     ]);
+  });
+
+  it('passes if no changed file concerns the workspace and the organization wants it', async () => {
+    const passing = 'send-passing-statuses-for-untriggered-speculative-plans';
+    const { identifier } = await follow('untouched', { 'working-directory': 'network' });
+    const proposeFile = async (branch: string, path: string): Promise<string> => {
+      await gitea.commit(identifier, branch, { [path]: '#\n' }, `Propose ${branch}`);
+      const pull = { head: branch, base: 'main', title: `Add ${branch}` };
+      return (await gitea.call('POST', `/repos/${identifier}/pulls`, pull)).head.sha as string;
+    };
+    const unwanted = await proposeFile('unwanted', 'docs/unwanted.md');
+    await poll();
+    expectStatus(await update({ [passing]: true }), 200);
+    const untriggered = await proposeFile('untriggered', 'docs/readme.md');
+    const triggered = await proposeFile('triggered', 'network/main.tf');
+    await poll();
+    await reportStatuses();
+    const context = 'cadastre/acme/untouched';
+    expect([await listStatuses(identifier, unwanted), await listStatuses(identifier, triggered)]).toEqual([
+      [],
+      [[context, 'pending', 'Planning']],
+    ]);
+    const passed = [[context, 'success', 'Not planned: no changed file matches']];
+    expect(await listStatuses(identifier, untriggered)).toEqual(passed);
+    await reportStatuses();
+    expect(await gitea.call('GET', `/repos/${identifier}/statuses/${untriggered}`)).toHaveLength(1);
+    expectStatus(await update({ 'aggregated-commit-status-enabled': true }), 200);
+  });
+
+  it('is not reported while the organization wants none, and is reported afterwards', async () => {
+    expectStatus(await update({ 'commit-statuses-enabled': false }), 200);
+    const { identifier } = await follow('silent');
+    await reportStatuses();
+    const silent = await listStatuses(identifier, 'main');
+    expectStatus(await update({ 'commit-statuses-enabled': true }), 200);
+    await reportStatuses();
+    expect([silent, await listStatuses(identifier, 'main')]).toEqual([[], [['cadastre/acme', 'pending', 'Planning']]]);
   });
 });

@@ -14,6 +14,7 @@ import {
   type DecisionDependencies,
 } from './pull-requests.service.js';
 import type { RefHead, RepositoryReader } from './repository-reader.service.js';
+import { storeUntriggeredPlans } from './untriggered-plans.queries.js';
 import { storeVcsEvents, toCommitEvent, type NewVcsEvent } from './vcs-events.queries.js';
 
 /** What a workspace follows. With another connection, repository or ref, it begins again. */
@@ -124,12 +125,13 @@ export const decideProposals = async (
   const { database, clock } = dependencies;
   const source = toSource(bound);
   const isFirst = bound.source !== source;
-  const { pullRequests, events, failure } = await decidePullRequests(dependencies, bound, reader, isFirst);
+  const { pullRequests, events, untriggered, failure } = await decidePullRequests(dependencies, bound, reader, isFirst);
   if (!isDeepStrictEqual(pullRequests, isFirst ? null : bound.pullRequests)) {
     const followed = { workspace: bound.workspace, source, pullRequests };
     await database.transaction([
       storeVcsEvents(events, clock.now().toISOString()),
       storePullRequests(followed, reader.startedAt.toISOString()),
+      storeUntriggeredPlans(bound, untriggered, clock.now().toISOString()),
     ]);
   }
   if (failure) throw failure.error;

@@ -20,7 +20,7 @@ const settings = {
   costEstimationEnabled: storedAttribute(flag(false)),
   assessmentsEnforced: storedAttribute(flag(false)),
   allowForceDeleteWorkspaces: flag(false),
-  sendPassingStatusesForUntriggeredSpeculativePlans: storedAttribute(flag(false)),
+  sendPassingStatusesForUntriggeredSpeculativePlans: flag(false),
   aggregatedCommitStatusEnabled: flag(true),
   speculativePlanManagementEnabled: flag(true),
   ownersTeamSamlRoleId: storedAttribute(nullableText(255)),
@@ -52,6 +52,8 @@ const settings = {
   /** The longest times of plans and applies, such as `2h`; null: those of the site. */
   planTimeout: { schema: z.string().nullable(), initial: null, since: 7 },
   applyTimeout: { schema: z.string().nullable(), initial: null, since: 7 },
+  /** Whether Git hosts get the states of plans of commits. */
+  commitStatusesEnabled: { ...flag(true), since: 8 },
 } as const;
 
 export const ORGANIZATION_SETTINGS = defineAttributes(settings);

@@ -10,6 +10,7 @@ import { SettingsCard, useSettings } from '../../components/settings-card.js';
 import { TextLink } from '../../components/text-link.js';
 import { Time } from '../../components/times.js';
 import { StoredSettings } from './stored-settings.js';
+import { CommitSettings } from './commit-settings.js';
 import { NO_ORGANIZATION_CHANGE } from './reasons.js';
 
 const RenameDialog = lazyComponent(() => import('./organization-dialogs.js'), 'RenameDialog');
@@ -205,6 +206,7 @@ export const GeneralCards = (props: CardProps) => (
     <Contact {...props} />
     <Execution {...props} />
     <Access {...props} />
+    <CommitSettings {...props} />
     <StoredSettings {...props} />
     <Deletion {...props} />
   </>

@@ -6,9 +6,6 @@ import { NO_ORGANIZATION_CHANGE } from './reasons.js';
 const SWITCHES = {
   'cost-estimation-enabled': 'Cost estimation',
   'assessments-enforced': 'Assessments of all workspaces',
-  'send-passing-statuses-for-untriggered-speculative-plans': 'Passing statuses for plans that nothing triggered',
-  'aggregated-commit-status-enabled': 'One status of a commit for all workspaces',
-  'speculative-plan-management-enabled': 'Outdated speculative plans end',
   'global-module-sharing': 'Modules are shared with all organizations',
   'registry-monorepo-support-enabled': 'Several modules in one repository',
 } as const;
