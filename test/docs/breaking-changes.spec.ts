@@ -45,8 +45,8 @@ const ACCEPTED_CHANGES = [
   'GET /api/v2/workspaces/{id}/runs 200.included[] has 7 alternatives instead of 6',
   'GET /api/v2/organizations/{organization}/workspaces 200.included[] has 15 alternatives instead of 14',
   'GET /api/v2/workspaces/{id} 200.included[] has 15 alternatives instead of 14',
-  // Cadastre records `oauth_client` and `oauth_token` itself, so no service reports them.
-  'POST /api/v2/organizations/{organization}/audit-facts request.resource has 19 alternatives instead of 22',
+  // Cadastre records `oauth_client`, `oauth_token` and `vcs_repo` itself, so no service reports them.
+  'POST /api/v2/organizations/{organization}/audit-facts request.resource has 18 alternatives instead of 22',
   'GET /api/v2/applies/{id} 200.data.attributes.log-read-url can now be string',
   'GET /api/v2/plans/{id} 200.data.attributes.log-read-url can now be string',
 ];

@@ -703,6 +703,12 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
     const { token } = await connect(world);
     return { answer: expectStatus(await world.owner.delete(`${P}/oauth-tokens/${token}`), 204), id: token, meta: null };
   },
+  'vcs_repo.create': async (world) => {
+    const [{ token }, workspace] = [await connect(world), await freshWorkspace(world)];
+    const body = resource('workspaces', { 'vcs-repo': { identifier: 'acme/network', 'oauth-token-id': token } });
+    const answer = expectStatus(await world.owner.patch(`${P}/workspaces/${workspace}`, body), 200);
+    return { answer, id: workspace, meta: { identifier: 'acme/network' } };
+  },
   'ssh_key.index': async (world) => {
     await makeKey(world);
     const answer = expectStatus(await world.owner.get(of(world, 'ssh-keys')), 200);

@@ -6647,17 +6647,6 @@ export interface components {
         | {
             id: string;
             /** @constant */
-            type: 'vcs_repo';
-            /** @constant */
-            action: 'create';
-            /** @default null */
-            meta: {
-              [key: string]: string | number | boolean | null;
-            } | null;
-          }
-        | {
-            id: string;
-            /** @constant */
             type: 'workspace_task';
             /** @enum {string} */
             action: 'create' | 'update' | 'destroy';

@@ -604,6 +604,10 @@ type EventSchemas = {
         name?: string;
       };
     };
+    /** cadastre.WorkspaceRepositoryConnected.v1 */
+    WorkspaceRepositoryConnected: {
+      identifier: string;
+    };
     /** cadastre.WorkspaceMoved.v1 */
     WorkspaceMoved: {
       from: string;
@@ -2046,6 +2050,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   ScimGroupDeleted: 1,
   WorkspaceCreated: 1,
   WorkspaceUpdated: 1,
+  WorkspaceRepositoryConnected: 1,
   WorkspaceMoved: 1,
   WorkspaceDeleted: 2,
   WorkspaceRecovered: 1,

@@ -105,6 +105,12 @@ export const workspaceEvents = defineEvents(
       history: ({ changes }, event) => updateWorkspace(event, changes),
       ids: { refersTo: { 'changes.agentPoolId': ['apool'] } },
     },
+    /** The workspace follows a repository, or another one than before. */
+    WorkspaceRepositoryConnected: {
+      schema: z.strictObject({ identifier: z.string() }),
+      audit: { resource: 'vcs_repo', action: 'create', meta: ({ identifier }) => ({ identifier }) },
+      live: 'changed',
+    },
     WorkspaceMoved: {
       schema: z.strictObject({ from: z.string(), to: z.string() }),
       audit: { action: 'update', meta: (data) => ({ change: 'project', ...data }) },

@@ -101,6 +101,7 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
     WorkspaceDeleted: deleteWorkspace,
     WorkspaceRecovered: recoverWorkspaceRow,
     WorkspacePurged: (_, { stream }) => sql`delete from deleted_workspaces where id = ${stream}`,
+    WorkspaceRepositoryConnected: null,
     WorkspaceSshKeyAssigned: ({ key }, { stream, time }) =>
       sql`update workspaces set ssh_key = ${key}, updated_at = ${time} where id = ${stream}`,
     WorkspaceSshKeyUnassigned: (_, { stream, time }) =>

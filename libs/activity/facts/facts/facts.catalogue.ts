@@ -114,7 +114,6 @@ export const CATALOGUE = {
     }),
   },
   task_stage: { override: standard },
-  vcs_repo: { create: standard },
   workspace_task: { create: workspaceTask, update: workspaceTask, destroy: workspaceTask },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, z.ZodType>>>>;
 
@@ -161,6 +160,7 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'user',
   'var',
   'varset',
+  'vcs_repo',
   'workload_identity',
   'workspace',
   'workspace_comment',

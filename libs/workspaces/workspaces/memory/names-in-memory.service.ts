@@ -23,6 +23,7 @@ const ORGANIZATIONS: DocumentKind = { name: 'organization-names', tables: ['orga
 
 /** Events of workspaces that change neither a name nor the set of workspaces. They are the most frequent ones. */
 const WITHOUT_NAMES: ReadonlySet<string> = new Set([
+  'WorkspaceRepositoryConnected',
   'WorkspaceMoved',
   'WorkspaceLocked',
   'WorkspaceLockLeased',

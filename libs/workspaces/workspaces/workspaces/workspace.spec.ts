@@ -132,6 +132,7 @@ describe('a workspace', () => {
     ingressSubmodules: true,
     tagsRegex: null,
   };
+  const connected: WorkspaceEvent = { type: 'WorkspaceRepositoryConnected', data: { identifier: repo.identifier } };
   const withRepo: WorkspaceEvent = { type: 'WorkspaceUpdated', data: { changes: { vcsRepo: repo } } };
 
   it('changes only the named attributes of its repository', () =>
@@ -142,10 +143,29 @@ describe('a workspace', () => {
   it('replaces the OAuth token by an app installation', () =>
     given(created, withRepo)
       .when(update({ vcsRepo: { vcsAppInstallationId: 'ghain-1' } }))
-      .yields({
-        type: 'WorkspaceUpdated',
-        data: { changes: { vcsRepo: { ...repo, oauthTokenId: null, vcsAppInstallationId: 'ghain-1' } } },
-      }));
+      .yields(
+        {
+          type: 'WorkspaceUpdated',
+          data: { changes: { vcsRepo: { ...repo, oauthTokenId: null, vcsAppInstallationId: 'ghain-1' } } },
+        },
+        connected,
+      ));
+
+  it('records each repository that it is connected to, also when it is created, and again after it had none', () => {
+    const { identifier, oauthTokenId } = repo;
+    const settings = { ...DEFAULT_SETTINGS, vcsRepo: { ...repo, ingressSubmodules: false } };
+    given()
+      .when(create('one', { vcsRepo: { identifier, oauthTokenId } }))
+      .yields({ type: 'WorkspaceCreated', data: { project: 'prj-1', name: 'one', settings, tags: [] } }, connected);
+    const changes = { vcsRepo: { ...repo, identifier: 'acme/other' } };
+    const other = { type: 'WorkspaceRepositoryConnected', data: { identifier: 'acme/other' } } as const;
+    given(created, withRepo)
+      .when(update({ vcsRepo: { identifier: 'acme/other' } }))
+      .yields({ type: 'WorkspaceUpdated', data: { changes } }, other);
+    given(created, withRepo, { type: 'WorkspaceUpdated', data: { changes: { vcsRepo: null } } })
+      .when(update({ vcsRepo: { identifier, oauthTokenId } }))
+      .yields({ type: 'WorkspaceUpdated', data: { changes: { vcsRepo: settings.vcsRepo } } }, connected);
+  });
 
   it('loses its repository by null, but no required part of it', () => {
     given(created, withRepo)

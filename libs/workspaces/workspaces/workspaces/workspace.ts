@@ -32,6 +32,7 @@ import { resolveSettingChanges, checkSettings, DEFAULT_SETTINGS, NAME_RULE } fro
 import {
   WORKSPACE_SETTINGS,
   type SettingsInput,
+  type VcsRepo,
   type WorkspaceChanges,
   type WorkspaceSettings,
   type WorkspaceUpdated,
@@ -62,6 +63,7 @@ import {
 export type WorkspaceEvent =
   | Message<'WorkspaceCreated', { project: string; name: string; settings: WorkspaceSettings; tags: readonly Tag[] }>
   | WorkspaceUpdated
+  | Message<'WorkspaceRepositoryConnected', { identifier: string }>
   | Message<'WorkspaceMoved', { from: string; to: string }>
   | WorkspaceEnd
   | RecoveryEvent
@@ -150,6 +152,16 @@ const checkRequest = ({
     () => checkAutoDestroyDuration(autoDestroyActivityDuration),
   );
 
+/** Returns the event of a workspace that gets another repository, or reads it with another connection. */
+const connectRepository = (before: VcsRepo | null, after: VcsRepo | null | undefined): readonly WorkspaceEvent[] => {
+  if (!after) return [];
+  const isSame =
+    after.identifier === before?.identifier &&
+    after.oauthTokenId === before.oauthTokenId &&
+    after.vcsAppInstallationId === before.vcsAppInstallationId;
+  return isSame ? [] : [{ type: 'WorkspaceRepositoryConnected', data: { identifier: after.identifier } }];
+};
+
 const decideUpdate = (
   { changes, project, bindings, movedAt, ...context }: DataOf<ExistingWorkspaceDecision, 'UpdateWorkspace'>,
   state: ActiveWorkspace,
@@ -167,6 +179,7 @@ const decideUpdate = (
   );
   const events: WorkspaceEvent[] = [];
   if (!hasNoChanges(changed)) events.push({ type: 'WorkspaceUpdated', data: { changes: changed } });
+  events.push(...connectRepository(state.settings.vcsRepo, changed.vcsRepo));
   events.push(...decideConsumerChanges(changed, context.consumers ?? []));
   const moves = Boolean(project) && project !== state.project;
   if (moves && project) events.push({ type: 'WorkspaceMoved', data: { from: state.project, to: project } });
@@ -217,7 +230,10 @@ export const workspace: Decider<WorkspaceState, WorkspaceCommand, WorkspaceEvent
       const all = { ...DEFAULT_SETTINGS, ...initialSettings };
       checkChanges({ input: settings, changes: initialSettings, changed: { ...initialSettings, name }, all }, context);
       const tags = createInitialTags({ names, bindings }, context.fixed ?? []);
-      return [{ type: 'WorkspaceCreated', data: { project, name, settings: all, tags } }];
+      return [
+        { type: 'WorkspaceCreated', data: { project, name, settings: all, tags } },
+        ...connectRepository(null, all.vcsRepo),
+      ];
     },
     UpdateWorkspace: whenActive(decideUpdate),
     DeleteWorkspace: whenActive(decideDelete),
@@ -253,6 +269,7 @@ export const workspace: Decider<WorkspaceState, WorkspaceCommand, WorkspaceEvent
       state.status === 'active'
         ? { ...state, name: name ?? state.name, settings: { ...state.settings, ...settings } }
         : state,
+    WorkspaceRepositoryConnected: (_, state) => state,
     WorkspaceMoved: ({ to }, state) => (state.status === 'active' ? { ...state, project: to } : state),
     WorkspaceDeleted: ({ recoverableUntil }, state) => ({
       status: 'deleted',
