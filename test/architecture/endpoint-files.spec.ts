@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -151,6 +152,8 @@ const STATEMENTS: Readonly<Record<string, number>> = {
   '/api/v2/admin/audit-trail': 6,
   '/api/v2/organizations/:organization/audit-trail': 6,
   '/api/v2/organizations/:organization/audit-trail-activity': 3,
+  // The place of the checkpoint, and the tiles.
+  '/audit-trail-log/checkpoints/:digest/proof': 2,
   // A partial tile needs a checkpoint.
   '/audit-trail-log/tile/*': 2,
   // The organization, and what the log publishes. A partial tile needs a checkpoint.
@@ -267,7 +270,10 @@ const furnish = async (): Promise<typeof seeds> => {
   expectStatus(await server.post(`/api/v2/notification-configurations/${notifications}/actions/verify`), 422);
   await waitForTrail(server.store, organization.id);
   await createTestSigning(server)();
+  const log = expectStatus(await server.get('/api/v2/organizations/acme/audit-trail-log/checkpoint'), 200).text;
   return {
+    checkpoints: hash('sha256', log.slice(0, log.indexOf('\n\n') + 1)),
+    entries: '0',
     'identity-providers': expectStatus(identityProvider, 201).body.data.id,
     'registry-providers': provider,
     'organizations/acme/registry-providers': 'private',

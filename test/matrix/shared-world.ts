@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { toAttributes } from '#api/json-api';
 import { sql } from '#platform/kernel';
 import {
@@ -218,6 +219,7 @@ const furnish = async (
   await sign();
   const checkpoint = expectStatus(await server.get('/api/v2/organizations/acme/audit-trail-log/checkpoint'), 200);
   const siteCheckpoint = expectStatus(await server.get('/audit-trail-log/checkpoint'), 200);
+  const checkpointText = checkpoint.text.slice(0, checkpoint.text.indexOf('\n\n') + 1);
   const siteLogSize = Number(siteCheckpoint.text.split('\n')[1]);
   const timeStamp = 'a'.repeat(64);
   await server.database.rows(sql`
@@ -245,6 +247,7 @@ const furnish = async (
     comment,
     auditEntry: trail.body.data[0].id as string,
     timeStamp,
+    checkpointDigest: hash('sha256', checkpointText),
     siteTrailTile: `0/000.p/${siteLogSize}`,
     trailTile: logSize < 256 ? `0/000.p/${logSize}` : '0/000',
     siteAuditEntry: siteTrail.body.data[0].id as string,

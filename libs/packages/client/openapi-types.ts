@@ -175,6 +175,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/audit-trail-log/checkpoints/{digest}/proof': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Prove that the log of the site has a checkpoint
+     * @description A [C2SP tlog-proof](https://c2sp.org/tlog-proof) with the checkpoint of the log of the site and the cosignatures of witnesses. The entry has the SHA-256 of the origin of an organization’s log, and the SHA-256 of the text of the checkpoint.
+     */
+    get: operations['getSiteAuditTrailLogProof'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/audit-trail-log/tile/{path}': {
     parameters: {
       query?: never;
@@ -16339,6 +16359,74 @@ export interface operations {
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];
+    };
+  };
+  getSiteAuditTrailLogProof: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The SHA-256 of the text of the checkpoint (origin, size and root) in hexadecimal digits. */
+        digest: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The proof. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/plain': string;
+        };
+      };
+      400: components['responses']['BadRequest'];
+      /** @description The log of the site does not have this checkpoint. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The log of the site does not have this checkpoint."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      /** @description The newest checkpoint of the log of the site does not contain it yet. `Retry-After` says when one does. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The newest checkpoint of the log of the site does not contain it yet. `Retry-After` says when one does."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
     };
   };
   getSiteAuditTrailLogTile: {

@@ -33,6 +33,11 @@ const siteTile: MatrixTarget = {
   params: (_, { resources }) => ({ '*': resources.siteTrailTile }),
 };
 
+const siteProof: MatrixTarget = {
+  ...site,
+  params: (_, { resources }) => ({ digest: resources.checkpointDigest }),
+};
+
 const S = 'GET /audit-trail-log';
 
 const timeStamp: MatrixTarget = { ...site, params: (_, { resources }) => ({ id: resources.timeStamp }) };
@@ -46,6 +51,7 @@ export const auditTrailLogRows: readonly MatrixRow[] = [
   { route: `${P}/entries/:entry/proof`, about: entry, demands: ['read-audit-trail'], status: 200 },
   { route: `${S}/checkpoint`, about: site, demands: 'anybody', status: 200 },
   { route: `${S}/keys`, about: site, demands: 'anybody', status: 200 },
+  { route: `${S}/checkpoints/:digest/proof`, about: siteProof, demands: 'anybody', status: 200 },
   { route: `${S}/tile/*`, about: siteTile, demands: 'anybody', status: 200 },
   { route: `${S}/time-stamps`, about: site, demands: 'anybody', status: 200 },
   { route: `${S}/time-stamps/:id/checkpoint`, about: timeStamp, demands: 'anybody', status: 200 },

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   computeLeaf,
@@ -7,6 +8,7 @@ import {
   parseCheckpoint,
   parseProof,
   parseVerifierKey,
+  splitNote,
   verifyInclusion,
 } from '#packages/trail-verifier';
 import { sql } from '#platform/kernel';
@@ -244,6 +246,43 @@ describe('a proof', () => {
     expect(later).toEqual({ ...parseProof(text), extra: null });
     for (const key of [`${size}`, '00', '-1', '1.5', 'x', '9007199254740993']) {
       expectStatus(await server.get(`${P}/entries/${key}/proof`), 404);
+    }
+  });
+});
+
+describe('a proof of the log of the site', () => {
+  it('shows that it has a checkpoint, which is found by the digest of its text', async () => {
+    const { text: note } = expectStatus(await server.get(`${P}/checkpoint`), 200);
+    const { text } = splitNote(note);
+    await createTestSigning(server)();
+    const digest = hash('sha256', text);
+    const { text: answer, headers } = expectStatus(
+      await server.get(`/audit-trail-log/checkpoints/${digest}/proof`),
+      200,
+    );
+    expect(headers.get('cache-control')).toBe('public, max-age=5');
+    const { index, proof, checkpoint, extra } = parseProof(answer);
+    const keys = (await server.get('/audit-trail-log/keys')).text.trim().split('\n').map(parseVerifierKey);
+    const site = parseCheckpoint(openNote(checkpoint, keys).text);
+    const leaf = Buffer.concat([hash('sha256', (await readCheckpoint()).origin, 'buffer'), Buffer.from(digest, 'hex')]);
+    expect(extra).toBeNull();
+    expect(verifyInclusion({ ...site, index, leafHash: hashLeaf(leaf), proof })).toBe(true);
+  });
+
+  it('waits for the next checkpoint of the log of the site, and is not there for another digest', async () => {
+    await makeWorkspace(server, 'acme', 'last');
+    await waitForTrail(server.store, id);
+    // The job signs the log of the site once a minute.
+    await sign();
+    const { text: note } = expectStatus(await server.get(`${P}/checkpoint`), 200);
+    const path = `/audit-trail-log/checkpoints/${hash('sha256', splitNote(note).text)}/proof`;
+    const { headers, body } = expectStatus(await server.get(path), 503);
+    expect(headers.get('retry-after')).toBe('60');
+    expect(body.errors[0].detail).toMatch(/does not contain it yet/);
+    await createTestSigning(server)();
+    expectStatus(await server.get(path), 200);
+    for (const digest of ['0'.repeat(64), 'A'.repeat(64), '0'.repeat(63), 'x']) {
+      expectStatus(await server.get(`/audit-trail-log/checkpoints/${digest}/proof`), 404);
     }
   });
 });

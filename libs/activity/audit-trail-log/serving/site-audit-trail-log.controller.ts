@@ -4,6 +4,7 @@ import { Public } from '#api/access';
 import { SITE_LOG_PATH } from '../logs/origin.js';
 import { SITE_LOG } from '../tiles/hashes.js';
 import { TrailLogReader } from './trail-log.reader.js';
+import { TrailProofReader } from './trail-proof.reader.js';
 
 const TEXT = 'text/plain; charset=utf-8';
 const CACHED_SHORTLY = 'public, max-age=5';
@@ -14,7 +15,10 @@ const CACHED_FOR_MINUTES = 'public, max-age=300';
 @Controller(SITE_LOG_PATH)
 @Public()
 export class SiteAuditTrailLogController {
-  constructor(private readonly logs: TrailLogReader) {}
+  constructor(
+    private readonly logs: TrailLogReader,
+    private readonly proofs: TrailProofReader,
+  ) {}
 
   @Get('checkpoint')
   @Header('content-type', TEXT)
@@ -28,6 +32,13 @@ export class SiteAuditTrailLogController {
   @Header('cache-control', CACHED_SHORTLY)
   listKeys(): Promise<Buffer> {
     return this.logs.readKeys(SITE_LOG);
+  }
+
+  @Get('checkpoints/:digest/proof')
+  @Header('content-type', TEXT)
+  @Header('cache-control', CACHED_SHORTLY)
+  async showProof(@Param('digest') digest: string): Promise<Buffer> {
+    return Buffer.from(await this.proofs.readOfSite(digest));
   }
 
   @Get('tile/*')

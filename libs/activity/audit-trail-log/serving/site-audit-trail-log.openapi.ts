@@ -21,6 +21,25 @@ export const siteAuditTrailLogOperations = describeController(SiteAuditTrailLogC
     answer: describeFile('text/plain', { description: 'The verifier keys, the present one first.' }),
     refusals: { 'not-found': NO_LOG },
   },
+  showProof: {
+    operationId: 'getSiteAuditTrailLogProof',
+    summary: 'Prove that the log of the site has a checkpoint',
+    description:
+      'A [C2SP tlog-proof](https://c2sp.org/tlog-proof) with the checkpoint of the log of the site and the cosignatures of ' +
+      'witnesses. The entry has the SHA-256 of the origin of an organization’s log, and the SHA-256 of the text of the checkpoint.',
+    path: {
+      digest: {
+        description: 'The SHA-256 of the text of the checkpoint (origin, size and root) in hexadecimal digits.',
+        example: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+      },
+    },
+    answer: describeFile('text/plain', { description: 'The proof.' }),
+    refusals: {
+      'not-found': 'The log of the site does not have this checkpoint.',
+      unavailable:
+        'The newest checkpoint of the log of the site does not contain it yet. `Retry-After` says when one does.',
+    },
+  },
   showTile: {
     operationId: 'getSiteAuditTrailLogTile',
     summary: 'Show a tile of the log of the site',

@@ -42,6 +42,19 @@ export const SELECT_SITE_CHECKPOINT = sql`
 export const findSiteCheckpoint = (database: Database): Promise<PublishedCheckpoint | undefined> =>
   database.row<PublishedCheckpoint>(SELECT_SITE_CHECKPOINT);
 
+/**
+ * Returns the served checkpoint of the log of the site, and the index of the leaf with the digest of a checkpoint; null for the
+ * index if no leaf has it.
+ */
+export const findSiteLeaf = (
+  database: Database,
+  digest: Buffer,
+): Promise<(PublishedCheckpoint & { readonly index: number | null }) | undefined> =>
+  database.row<PublishedCheckpoint & { readonly index: number | null }>(sql`
+    select served.size, served.note,
+           (select min(index) from audit_trail.site_leaves where substring(leaf from 33) = ${digest}) as index
+      from (${SELECT_SITE_CHECKPOINT}) served`);
+
 /** Returns the texts of the verifier keys that a log has or had, newest first. */
 export const listVerifierKeys = async (database: Database, organization: string): Promise<readonly string[]> => {
   const rows = await database.rows<{ readonly verifierKey: string }>(sql`

@@ -13,10 +13,14 @@ import {
 } from '#activity/audit-trail';
 import { formatProof, proveInclusion } from '#packages/trail-verifier';
 import { EventStore } from '#storage/event-store';
+import { SITE_LOG } from '../tiles/hashes.js';
 import { computeWithTiles } from '../tiles/tiles.reader.js';
-import { findNewestCheckpoint } from './trail-logs.queries.js';
+import { findNewestCheckpoint, findSiteLeaf } from './trail-logs.queries.js';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const DIGEST = /^[0-9a-f]{64}$/;
+/** The log of the site is signed once a minute, and then sent to witnesses. */
+const SITE_RETRY_SECONDS = 60;
 const INDEX = /^(?:0|[1-9]\d{0,14})$/;
 
 /** Proves that an entry is in the log of its trail. */
@@ -42,6 +46,23 @@ export class TrailProofReader {
     const index = opened?.index ?? (isIndex ? Number(key) : null);
     if (index === null || index >= log.leaves) throw notFound();
     return this.prove(log, index, opened && Buffer.from(JSON.stringify(renderOpening(opened))));
+  }
+
+  /** Returns the proof that the log of the site has the checkpoint with this digest, in hexadecimal digits. */
+  async readOfSite(digest: string): Promise<string> {
+    if (!DIGEST.test(digest)) throw notFound();
+    const { database } = this.store;
+    const site = await findSiteLeaf(database, Buffer.from(digest, 'hex'));
+    if (!site || site.index === null) throw notFound();
+    const { index, size, note } = site;
+    if (index >= size) {
+      throw unavailable(
+        'The newest checkpoint of the log of the site does not contain it yet. Please try again.',
+        SITE_RETRY_SECONDS,
+      );
+    }
+    const proof = await computeWithTiles(database, SITE_LOG, (source) => proveInclusion(index, size, source));
+    return formatProof({ index, proof, checkpoint: note, extra: null });
   }
 
   private async prove({ organization }: TrailLog, index: number, extra: Buffer | null): Promise<string> {
