@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { waitForTrail } from '#activity/audit-trail';
 import { sql } from '#platform/kernel';
-import { createVerifierKey, formatVerifierKey, parseVerifierKey, verifyProof } from '#packages/trail-verifier';
+import {
+  createVerifierKey,
+  formatVerifierKey,
+  KEY_TYPES,
+  parseVerifierKey,
+  verifyProof,
+} from '#packages/trail-verifier';
 import { generateKeyPairSync } from 'node:crypto';
 import { createTrailWitnessJob } from '../../libs/activity/audit-trail-log/witnesses/witnesses.job.js';
 import { act, createAuditedOrganization } from '../support/audited-organization.js';
@@ -67,6 +73,38 @@ const proofOf = (page: TestPage) => page.getByRole('dialog').getByRole('region',
 
 const verify = (page: TestPage) => proofOf(page).getByRole('button', { name: 'Verify', exact: true }).click();
 
+/** Returns how the lines of a result begin. */
+const listSteps = async (result: ReturnType<TestPage['getByRole']>): Promise<readonly string[]> =>
+  (await result.getByRole('listitem').allInnerTexts()).map((line) => line.split(':')[0] ?? '');
+
+const STEPS = ['Signature', 'Leaf', 'Inclusion'];
+
+/** Replaces what the server answers to requests of a page, and returns what the verification then says. */
+const verifyAnswers = async (
+  page: TestPage,
+  path: string,
+  change: (text: string) => string | null,
+): Promise<readonly string[]> => {
+  await page.route(path, async (route) => {
+    const response = await route.fetch();
+    const text = change(await response.text());
+    await route.fulfill(text === null ? { status: 503, body: '{"errors":[]}' } : { response, body: text });
+  });
+  await page.reload();
+  await verify(page);
+  const result = proofOf(page)
+    .getByRole('alert')
+    .or(proofOf(page).getByRole('status').filter({ hasText: 'Verified in this browser' }));
+  await result.waitFor();
+  await page.unrouteAll();
+  const lines = await result.getByRole('listitem').allInnerTexts();
+  return lines.map((line) => (line.startsWith('Passed before: ') ? line.slice(15) : (line.split(':')[0] ?? '')));
+};
+
+/** Replaces a character in a line of base64. */
+const flip = (text: string, position: number): string =>
+  text.slice(0, position) + (text[position] === 'A' ? 'B' : 'A') + text.slice(position + 1);
+
 describe('the proof of an entry', () => {
   it('is not there until a checkpoint contains the entry', async () => {
     const page = await openEntry(await lock());
@@ -91,14 +129,7 @@ describe('the proof of an entry', () => {
     await verify(page);
     const result = proof.getByRole('status').filter({ hasText: 'Verified in this browser' });
     await result.waitFor();
-    const lines = await result.getByRole('listitem').allInnerTexts();
-    expect(lines.map((line) => line.split(':')[0])).toEqual([
-      'Leaf',
-      'Inclusion',
-      'Signature',
-      'Cosignature',
-      'Not checked',
-    ]);
+    expect(await listSteps(result)).toEqual([...STEPS, 'Log of the site', 'Cosignature', 'Not checked', 'Not checked']);
     expect(await inspectScreen(page, 'trail-proof-verified')).toEqual([]);
     const download = page.waitForEvent('download');
     await proof.getByRole('link', { name: 'Download proof' }).click();
@@ -162,6 +193,74 @@ describe('the proof of an entry', () => {
     await verify(page);
     await proofOf(page).getByRole('alert').filter({ hasText: 'the value of /auth/description is not' }).waitFor();
     expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('names the step that fails if an answer of the server was changed', async () => {
+    const entry = await lock();
+    await waitForTrail(server.store, organization);
+    await sign();
+    clock.pass({ minutes: 2 });
+    await sign();
+    await cosign();
+    const page = await openEntry(entry);
+    const proof = `**/entries/${entry}/proof`;
+    const site = '**/audit-trail-log/checkpoints/*/proof';
+    const change = (path: string, text: (answer: string) => string | null) => verifyAnswers(page, path, text);
+    expect(await change(proof, (text) => text.replace('c2sp.org', 'c2sq.org'))).toEqual(['Proof fails', 'nothing']);
+    const size = /\n\n\S+\n(\d+)\n/;
+    const growLog = (text: string): string => text.replace(size, (line, n: string) => line.replace(n, `1${n}`));
+    expect(await change(proof, growLog)).toEqual(['Signature fails', 'Proof']);
+    const rename = (text: string): string => text.replace(/"description":"[^"]*"/, '"description":"x"');
+    expect(await change(`**/audit-trail/${entry}`, rename)).toEqual(['Leaf fails', 'Proof, Signature']);
+    const unlock = (text: string): string => text.replace('"action":"lock"', '"action":"unlock"');
+    expect(await change(`**/audit-trail/${entry}`, unlock)).toEqual(['Inclusion fails', 'Proof, Signature, Leaf']);
+    const siteFails = ['Log of the site fails', 'Proof, Signature, Leaf, Inclusion'];
+    // A hash of the proof, the size in the checkpoint, and the place.
+    expect(await change(site, (text) => flip(text, text.indexOf('\n', text.indexOf('index')) + 5))).toEqual(siteFails);
+    expect(await change(site, growLog)).toEqual(siteFails);
+    expect(await change(site, (text) => text.replace(/index \d+/, 'index 0'))).toEqual(siteFails);
+    const cosignature = /— auditor.*\n/;
+    expect(await change(site, (text) => flip(text, text.search(cosignature) + 60))).toEqual(siteFails);
+    expect(await change(site, (text) => text.replace(cosignature, ''))).toEqual([
+      'Cosignature fails',
+      'Proof, Signature, Leaf, Inclusion, Log of the site',
+    ]);
+    expect(await change(site, () => null)).toEqual([...STEPS, 'Not checked']);
+    expect(await change(site, (text) => text)).toContain('Cosignature');
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('uses the keys of the log of the site and of witnesses that the person enters', async () => {
+    const entry = await lock();
+    await waitForTrail(server.store, organization);
+    await sign();
+    clock.pass({ minutes: 2 });
+    await sign();
+    await cosign();
+    const page = await openEntry(entry);
+    const keys = proofOf(page).getByRole('textbox', { name: 'Verifier keys that you trust' });
+    const own = (await keys.inputValue()).trim();
+    const siteKeys = expectStatus(await server.get('/audit-trail-log/keys'), 200).text;
+    await keys.fill(`${own}\n${siteKeys}${witness.verifierKey}`);
+    await verify(page);
+    const result = proofOf(page).getByRole('status').filter({ hasText: 'Verified in this browser' });
+    await result.waitFor();
+    expect(await listSteps(result)).toEqual([...STEPS, 'Log of the site', 'Cosignature']);
+    const { publicKey } = generateKeyPairSync('ed25519');
+    const stranger = formatVerifierKey(createVerifierKey('stranger.example.com', publicKey, KEY_TYPES.cosignature));
+    await keys.fill(`${own}\n${siteKeys}${witness.verifierKey}\n${stranger}`);
+    await verify(page);
+    await proofOf(page)
+      .getByRole('alert')
+      .filter({ hasText: 'lacks the cosignature of stranger.example.com' })
+      .waitFor();
+    const siteName = siteKeys.split('+')[0] ?? '';
+    await keys.fill(`${own}\n${formatVerifierKey(createVerifierKey(siteName, publicKey))}`);
+    await verify(page);
+    await proofOf(page).getByRole('alert').filter({ hasText: 'Log of the site fails' }).waitFor();
+    expect(await inspectScreen(page, 'trail-proof-step')).toEqual([]);
     await page.context().close();
   });
 

@@ -1,4 +1,4 @@
-import { parseCheckpointText } from './formats/checkpoints.js';
+import { formatCheckpointText, parseCheckpointText } from './formats/checkpoints.js';
 
 /** A state of a log: how many leaves it has, and the root of their tree (C2SP tlog-checkpoint). */
 export type LogCheckpoint = {
@@ -9,7 +9,7 @@ export type LogCheckpoint = {
 
 /** Returns the text of a checkpoint, which `signNote` signs. */
 export const formatCheckpoint = ({ origin, size, root }: LogCheckpoint): string =>
-  `${origin}\n${size}\n${root.toString('base64')}\n`;
+  formatCheckpointText(origin, size, root.toString('base64'));
 
 /** Returns the checkpoint in the text of a note. Throws RangeError for another text. */
 export const parseCheckpoint = (text: string): LogCheckpoint => {

@@ -1,10 +1,24 @@
+import { hash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { createSampleLog, formatSampleProof } from '../../../test/support/trail-log.js';
+import { createMemoryTree } from '../../../test/support/memory-tree.js';
+import { createSampleLog, formatSampleProof, signSampleCheckpoint } from '../../../test/support/trail-log.js';
 import { startTestWitness } from '../../../test/support/test-witness.js';
 import { verifyProof } from './proof-verification.js';
 import { parseVerifierKey } from './verifier-keys.js';
-import { isEd25519Supported, openWebCheckpoint, parseWebVerifierKey, verifyWebProof } from './web/index.js';
+import { formatCheckpoint, parseCheckpoint } from './checkpoints.js';
+import { computeRoot, hashLeaf, proveInclusion } from './merkle-tree.js';
+import { signNote, splitNote } from './notes.js';
+import { formatProof } from './proof-files.js';
+import { openWebCheckpoint } from './web/checkpoints.js';
+import {
+  computeCheckpointDigest,
+  isEd25519Supported,
+  parseWebVerifierKey,
+  verifyWebProof,
+  verifyWebSiteProof,
+  type WebProofStep,
+} from './web/index.js';
 
 const toBytes = (entry: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(entry));
 
@@ -99,5 +113,68 @@ describe('the verifier for browsers', () => {
     ]);
     const changed = cosigned.replace(/(w1 .{20})(.)/, (_, start: string, last) => start + (last === 'A' ? 'B' : 'A'));
     await expect(openWebCheckpoint(changed, keys, 'the checkpoint')).rejects.toMatchObject({ problem: 'signature' });
+  });
+
+  it('names the step in which it fails', async () => {
+    const key = await parseWebVerifierKey(LOG.verifierKey);
+    const proof = await formatSampleProof(LOG, 3);
+    const findStep = async (text: string, entry: unknown): Promise<WebProofStep | undefined> => {
+      const steps: WebProofStep[] = [];
+      await verifyWebProof(text, toBytes(entry), [key], (step) => steps.push(step)).catch(() => steps.push('format'));
+      return steps.at(-2);
+    };
+    const entry = LOG.entries[3]?.entry as { readonly auth: object };
+    expect(await findStep(proof.replace('index', 'place'), entry)).toBe('format');
+    expect(await findStep(proof.replace(/\n13\n/, '\n14\n'), entry)).toBe('signature');
+    expect(await findStep(proof, { ...entry, auth: { ...entry.auth, description: 'eve' } })).toBe('leaf');
+    expect(await findStep(proof, { ...entry, version: '1' })).toBe('inclusion');
+  });
+});
+
+describe('the proof of the log of the site', () => {
+  const emptySite = createSampleLog(0, { origin: 'cadastre.example.com/audit-trail-log' });
+  const { size, root, origin } = { size: 13, root: computeRoot(13, LOG.source), origin: LOG.origin };
+
+  const computeLeaf = async (name = origin): Promise<Buffer> => {
+    const text = formatCheckpoint({ origin, size, root: await root });
+    return Buffer.concat([hash('sha256', name, 'buffer'), hash('sha256', text, 'buffer')]);
+  };
+
+  const proveSite = async (leaves: readonly Buffer[], index = 1): Promise<string> => {
+    const source = createMemoryTree(leaves.map(hashLeaf));
+    const text = formatCheckpoint({
+      origin: emptySite.origin,
+      size: leaves.length,
+      root: await computeRoot(leaves.length, source),
+    });
+    const checkpoint = signNote(text, [{ ...emptySite, name: emptySite.origin }]);
+    const proof = await proveInclusion(index, leaves.length, source);
+    return formatProof({ index, proof, checkpoint, extra: null });
+  };
+
+  it('shows that the log of the site has the checkpoint of another log', async () => {
+    const keys = [await parseWebVerifierKey(emptySite.verifierKey)];
+    const checkpoint = { origin, size, root: Uint8Array.from(await root) };
+    const others = [Buffer.alloc(64, 1), Buffer.alloc(64, 2)];
+    const [first, second] = others as [Buffer, Buffer];
+    const proof = await proveSite([first, await computeLeaf(), second]);
+    expect(await verifyWebSiteProof(proof, checkpoint, keys)).toMatchObject({ origin: emptySite.origin, size: 3 });
+    expect(parseCheckpoint(splitNote(await signSampleCheckpoint(LOG)).text)).toMatchObject({ origin, size });
+    expect(await computeCheckpointDigest(checkpoint)).toBe((await computeLeaf()).toString('hex', 32));
+    for (const [problem, text] of [
+      ['split-view', await proveSite([first, second, await computeLeaf()])],
+      ['split-view', await proveSite([first, await computeLeaf('cadastre.example.com/org-other'), second])],
+      ['split-view', proof.replace('index 1', 'index 2')],
+      ['split-view', proof.replace('index 1', 'index 3')],
+      ['signature', proof.replace(/\n3\n/, '\n4\n')],
+      ['malformed', proof.replace('index', 'place')],
+    ] as const) {
+      await expect(verifyWebSiteProof(text, checkpoint, keys)).rejects.toMatchObject({ problem });
+    }
+    const logKeys = [await parseWebVerifierKey(LOG.verifierKey)];
+    await expect(verifyWebSiteProof(proof, checkpoint, logKeys)).rejects.toMatchObject({ problem: 'signature' });
+    await expect(verifyWebSiteProof(proof, { ...checkpoint, size: 12 }, keys)).rejects.toMatchObject({
+      problem: 'split-view',
+    });
   });
 });

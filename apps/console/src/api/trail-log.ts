@@ -79,13 +79,16 @@ export const trailLogKeysQuery = (organization: string) =>
 export const getProofAddress = (organization: string, entry: string): string =>
   `${LOG.replace('{organization}', encodeURIComponent(organization))}/entries/${entry}/proof`;
 
-type SiteLogFiles = { readonly checkpoint: string; readonly keys: string };
-
-/** Reads the checkpoint of the log of the site, with the cosignatures of witnesses, and its verifier keys. */
-export const readSiteLog = async (): Promise<SiteLogFiles> => {
-  const [checkpoint, keys] = await Promise.all([
-    readText(api.GET('/audit-trail-log/checkpoint', { parseAs: 'text' })),
-    readText(api.GET('/audit-trail-log/keys', { parseAs: 'text' })),
-  ]);
-  return { checkpoint, keys };
+/** Reads the proof that the log of the site has the checkpoint with this digest. Returns null if it does not have it yet. */
+export const readSiteProof = async (digest: string): Promise<string | null> => {
+  try {
+    const params = { path: { digest } };
+    return await readText(api.GET('/audit-trail-log/checkpoints/{digest}/proof', { params, parseAs: 'text' }));
+  } catch (error) {
+    if (error instanceof ApiError && (error.isNotFound || error.status === 503)) return null;
+    throw error;
+  }
 };
+
+/** Reads the verifier keys of the log of the site, one a line. */
+export const readSiteKeys = (): Promise<string> => readText(api.GET('/audit-trail-log/keys', { parseAs: 'text' }));

@@ -10,6 +10,10 @@ export type CheckpointText = {
   readonly root: Uint8Array<ArrayBuffer>;
 };
 
+/** Returns the text of a checkpoint. `root` is in base64. */
+export const formatCheckpointText = (origin: string, size: number, root: string): string =>
+  `${origin}\n${size}\n${root}\n`;
+
 /** The SHA-256 of nothing, in base64. */
 const EMPTY_ROOT = '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=';
 

@@ -1,4 +1,4 @@
 export { isEd25519Supported, parseWebVerifierKey, type WebVerifierKey } from './keys.js';
-export { openWebCheckpoint } from './checkpoints.js';
-export { verifyWebProof } from './proofs.js';
+export type { WebCheckpoint } from './checkpoints.js';
+export { computeCheckpointDigest, verifyWebProof, verifyWebSiteProof, type WebProofStep } from './proofs.js';
 export { TrailAlteredError } from '../trail-errors.js';

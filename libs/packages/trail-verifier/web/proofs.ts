@@ -1,4 +1,5 @@
-import { areEqual, decodeDigest, encodeBase64, encodeText, joinBytes } from '../formats/base64.js';
+import { areEqual, decodeDigest, encodeBase64, encodeHex, encodeText, joinBytes } from '../formats/base64.js';
+import { formatCheckpointText, type CheckpointText } from '../formats/checkpoints.js';
 import { listSides } from '../formats/inclusion-paths.js';
 import { formatLeafText } from '../formats/leaves.js';
 import {
@@ -28,43 +29,92 @@ type WebProofReport = {
   readonly hashes: number;
 };
 
+/** What `verifyWebProof` verifies, one after the other. */
+export type WebProofStep = 'format' | 'signature' | 'leaf' | 'inclusion';
+
 /**
  * Verifies that an entry is in the log, by a file `….tlog-proof` that opens the leaf. The same as `verifyProof`, with Web Crypto:
  * whose functions are asynchronous, so that the two share the formats only. `entry` is the entry as JSON. Throws
- * TrailAlteredError if the file does not show that.
+ * TrailAlteredError if the file does not show that. `onStep` is called when a step begins.
  */
 export const verifyWebProof = async (
   text: string,
   entry: Uint8Array,
   keys: readonly WebVerifierKey[],
+  onStep: (step: WebProofStep) => void = () => {},
 ): Promise<WebProofReport> => {
-  const file = parseFile(text);
+  onStep('format');
+  const { extra, ...file } = parseFile(text);
+  if (!extra) throw createFileError('does not open the leaf of an entry');
   const { index, proof } = file;
+  onStep('signature');
   const checkpoint = await openWebCheckpoint(file.checkpoint, keys, 'the checkpoint');
-  const { leaf, revealed, withheld } = await openLeaf(entry, file);
+  onStep('leaf');
+  const { leaf, revealed, withheld } = await openLeaf(entry, { extra, index });
+  onStep('inclusion');
+  if (!(await isIncluded(leaf, file, checkpoint))) throw createMisfitError(index);
+  return { checkpoint, index, revealed, withheld, hashes: proof.length };
+};
+
+/**
+ * Verifies that the log of the site has a checkpoint of another log, by a file `….tlog-proof`. Returns the checkpoint of the log
+ * of the site. Throws TrailAlteredError if the file does not show that.
+ */
+export const verifyWebSiteProof = async (
+  text: string,
+  checkpoint: CheckpointText,
+  keys: readonly WebVerifierKey[],
+): Promise<WebCheckpoint> => {
+  const file = parseFile(text);
+  const site = await openWebCheckpoint(file.checkpoint, keys, SITE_CHECKPOINT);
+  const origin = await computeHash(encodeText(checkpoint.origin));
+  const leaf = joinBytes(origin, await computeHash(encodeCheckpoint(checkpoint)));
+  if (await isIncluded(leaf, file, site)) return site;
+  throw new TrailAlteredError(
+    'split-view',
+    `the log of the site does not have the checkpoint of ${checkpoint.size} entries of ${checkpoint.origin} at its place ` +
+      `${file.index}, where the server says that it is`,
+  );
+};
+
+const SITE_CHECKPOINT = 'the checkpoint of the log of the site';
+
+/** Returns the SHA-256 of the text of a checkpoint, in hexadecimal digits. The log of the site is searched by it. */
+export const computeCheckpointDigest = async (checkpoint: CheckpointText): Promise<string> =>
+  encodeHex(await computeHash(encodeCheckpoint(checkpoint)));
+
+const encodeCheckpoint = ({ origin, size, root }: CheckpointText): WebBytes =>
+  encodeText(formatCheckpointText(origin, size, encodeBase64(root)));
+
+const LEAF_PREFIX = Uint8Array.of(0);
+const NODE_PREFIX = Uint8Array.of(1);
+
+/** Returns whether the hashes of a proof lead from a leaf to the root of the checkpoint. */
+const isIncluded = async (
+  leaf: Uint8Array,
+  { index, proof }: Pick<ProofText, 'index' | 'proof'>,
+  checkpoint: CheckpointText,
+): Promise<boolean> => {
   const sides = index < checkpoint.size ? listSides(index, checkpoint.size - 1, proof.length) : null;
-  if (!sides) throw createMisfitError(index);
+  if (!sides) return false;
   let node = await computeHash(joinBytes(LEAF_PREFIX, leaf));
   for (const [level, sibling] of proof.entries()) {
     const children = sides[level] === 'left' ? [sibling, node] : [node, sibling];
     node = await computeHash(joinBytes(NODE_PREFIX, ...children));
   }
-  if (!areEqual(node, checkpoint.root)) throw createMisfitError(index);
-  return { checkpoint, index, revealed, withheld, hashes: proof.length };
+  return areEqual(node, checkpoint.root);
 };
 
-const LEAF_PREFIX = Uint8Array.of(0);
-const NODE_PREFIX = Uint8Array.of(1);
-
-const parseFile = (text: string): ProofText & { readonly extra: WebBytes } => {
+const parseFile = (text: string): ProofText => {
   try {
-    const { extra, ...file } = parseProofText(text);
-    if (!extra) throw new RangeError('does not open the leaf of an entry');
-    return { ...file, extra };
+    return parseProofText(text);
   } catch (error) {
-    throw new TrailAlteredError('malformed', `the proof ${(error as Error).message}`);
+    throw createFileError((error as Error).message);
   }
 };
+
+const createFileError = (message: string): TrailAlteredError =>
+  new TrailAlteredError('malformed', `the proof ${message}`);
 
 type OpenedLeaf = { readonly leaf: WebBytes; readonly revealed: number; readonly withheld: number };
 

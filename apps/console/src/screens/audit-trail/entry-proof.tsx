@@ -44,22 +44,34 @@ const ProofSummary = ({ proof, log }: Omit<ProvedState, 'kind'>) => {
   );
 };
 
+const Lines = ({ lines }: { readonly lines: readonly string[] }) => (
+  <List size="sm" spacing={4}>
+    {lines.map((line) => (
+      <List.Item key={line}>{line}</List.Item>
+    ))}
+  </List>
+);
+
 const Result = ({ result }: { readonly result: VerificationResult }) => {
-  if (result.kind !== 'verified') {
-    const title = result.kind === 'refused' ? `Not verified: ${result.problem}` : 'Not verified';
+  if (result.kind === 'impossible') {
     return (
-      <Alert color="red" variant="light" title={title} role="alert">
+      <Alert color="red" variant="light" title="Not verified" role="alert">
         {result.reason}
+      </Alert>
+    );
+  }
+  if (result.kind === 'refused') {
+    return (
+      <Alert color="red" variant="light" title={`Not verified: ${result.problem}`} role="alert">
+        <Lines
+          lines={[`${result.step} fails: ${result.reason}`, `Passed before: ${result.passed.join(', ') || 'nothing'}`]}
+        />
       </Alert>
     );
   }
   return (
     <Alert color="green" variant="light" title="Verified in this browser" role="status">
-      <List size="sm" spacing={4}>
-        {[...result.checks, ...result.unchecked].map((line) => (
-          <List.Item key={line}>{line}</List.Item>
-        ))}
-      </List>
+      <Lines lines={[...result.checks, ...result.unchecked]} />
     </Alert>
   );
 };
