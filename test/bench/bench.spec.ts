@@ -74,6 +74,7 @@ describe('the benchmark', () => {
       'runs',
       'trail',
       'proofs',
+      'verify',
       'start',
       'seed',
       'console',

@@ -18,6 +18,7 @@ const PARTS = {
   trail: async ({ entries }) =>
     (await import('./trail.js')).trail({ entries: entries.at(-1) ?? 1_000_000, requests: 200, keep: 10 }),
   proofs: async ({ rounds }) => (await import('./proofs.js')).proofs({ entries: 10_000_000, requests: 1_000, rounds }),
+  verify: async ({ rounds }) => (await import('./verify.js')).verify({ entries: 500_000, rounds }),
   publisher: async () => (await import('./publisher.js')).publisher({ events: 50_000, seconds: 20 }),
 };
 

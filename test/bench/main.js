@@ -148,6 +148,14 @@ program
   .action(measuring('proofs', async (options) => (await import('./proofs.js')).proofs(options)));
 
 program
+  .command('verify')
+  .description('entries of an export that cadastre audit verify verifies in a second. About 2 minutes and 1 GB')
+  .option('-e, --entries <n>', 'number of entries of the export', parseNumber, 500_000)
+  .option('-r, --rounds <n>', 'repetitions; tables show each', parseNumber, 5)
+  .option('--json <file>', 'also write all values to this file')
+  .action(measuring('verify', async (options) => (await import('./verify.js')).verify(options)));
+
+program
   .command('console')
   .description(
     'frames while the list of workspaces scrolls in the console, and the time of interactions. Needs Chromium. Reports only',
