@@ -6,21 +6,21 @@ import type { UnfetchedCommit } from '#runs/runs';
 import { GitHostError } from '#vcs/git-hosts';
 import { repackCommitArchive, UnusableArchiveError } from './commit-archive.repacker.js';
 import {
-  ConnectionTurns,
-  forEachConnection,
+  Turns,
+  forEachGroup,
   isOfConnection,
   openHost,
   toGroups,
   toHost,
   type CommitsJobDependencies,
   type Group,
-} from './connection-turns.service.js';
+} from './organization-turns.service.js';
 
 const EVERY_MS = 1_000;
 /** Commits that one run of the job fetches at most. The next run continues. */
 const FETCHED_AT_ONCE = 200;
-/** A connection gets no more fetches in a run after this time. A fetch that has begun continues until its own limit. */
-const TIME_OF_CONNECTION_MS = 30_000;
+/** An organization gets no more fetches in a run after this time. A fetch that has begun continues until its own limit. */
+const TIME_OF_ORGANIZATION_MS = 30_000;
 /** A commit that could not be fetched in this time is given up. */
 const FETCH_WITHIN_MS = 60 * 60_000;
 
@@ -43,8 +43,8 @@ const fetchCommits = async (dependencies: FetchDependencies, round: JobRun): Pro
   const { pauses, versions, startDeadline } = dependencies;
   const commits = await versions.listUnfetched(FETCHED_AT_ONCE, pauses.listPaused());
   const toKey = ({ token, identifier, sha }: UnfetchedCommit): string => `${token} ${identifier} ${sha}`;
-  const turns = new ConnectionTurns(startDeadline, TIME_OF_CONNECTION_MS);
-  await forEachConnection(turns, round, toGroups(commits, toKey), async (group) => {
+  const turns = new Turns(startDeadline, TIME_OF_ORGANIZATION_MS);
+  await forEachGroup(turns, round, toGroups(commits, toKey), async (group) => {
     const [{ token }] = group;
     if (token !== null && pauses.covers(token)) return;
     const commit = { subject: 'fetching a commit', key: toKey(group[0]) };

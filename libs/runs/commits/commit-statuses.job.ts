@@ -9,8 +9,8 @@ import {
   type UnreportedRun,
 } from './commit-statuses.queries.js';
 import {
-  ConnectionTurns,
-  forEachConnection,
+  Turns,
+  forEachGroup,
   isOfConnection,
   isOutOfTime,
   openHost,
@@ -19,14 +19,14 @@ import {
   toRepositoryKey,
   type CommitsJobDependencies,
   type Group,
-} from './connection-turns.service.js';
+} from './organization-turns.service.js';
 import { deleteOldUntriggeredPlans, deleteUntriggeredPlan, listUntriggeredPlans } from './untriggered-plans.queries.js';
 import { storeVcsEvents } from './vcs-events.queries.js';
 
 const EVERY_MS = 5_000;
 const REPORTED_AT_ONCE = 500;
-/** The time of a connection in a round. The next round continues. */
-const TIME_OF_CONNECTION_MS = 30_000;
+/** The time of an organization in a round. The next round continues. */
+const TIME_OF_ORGANIZATION_MS = 30_000;
 /** Statuses of older commits interest nobody any more. */
 const REPORTED_DAYS = 7;
 
@@ -69,8 +69,8 @@ export const createCommitStatusesJob = (dependencies: StatusesJobDependencies): 
       const groups = toGroups(runs, (row) =>
         [row.token, row.identifier, row.sha, row.organization, row.isAggregated ? '' : row.workspaceName].join(' '),
       );
-      const turns = new ConnectionTurns(dependencies.startDeadline, TIME_OF_CONNECTION_MS);
-      await forEachConnection(turns, round, groups, (group, { deadline }) =>
+      const turns = new Turns(dependencies.startDeadline, TIME_OF_ORGANIZATION_MS);
+      await forEachGroup(turns, round, groups, (group, { deadline }) =>
         attemptReport(dependencies, round, group, () => reportCommit(dependencies, group, since, deadline)),
       );
       await reportUntriggered(dependencies, round, turns);
@@ -102,15 +102,11 @@ const attemptReport = async (
 };
 
 /** Reports passing statuses of commits that start no plan in a workspace, so that the Git host can require a status for a merge. */
-const reportUntriggered = async (
-  dependencies: StatusesJobDependencies,
-  round: JobRun,
-  turns: ConnectionTurns,
-): Promise<void> => {
+const reportUntriggered = async (dependencies: StatusesJobDependencies, round: JobRun, turns: Turns): Promise<void> => {
   const { database, pauses, publicUrl } = dependencies;
   const plans = await listUntriggeredPlans(database, pauses.listPaused(), REPORTED_AT_ONCE);
   const groups = toGroups(plans, ({ workspace, identifier, sha }) => [workspace, identifier, sha].join(' '));
-  await forEachConnection(turns, round, groups, (group, { deadline }) =>
+  await forEachGroup(turns, round, groups, (group, { deadline }) =>
     attemptReport(dependencies, round, group, async () => {
       const [plan] = group;
       const { organizationName, workspaceName } = plan;

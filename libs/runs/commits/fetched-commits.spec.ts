@@ -9,6 +9,7 @@ import { quiet } from '../../../test/support/silent-logger.js';
 
 const toCommit = (token: string, sha: string): UnfetchedCommit => ({
   id: `cv-${token}-${sha}`,
+  organization: `org-${token}`,
   identifier: 'acme/network',
   sha,
   token,
@@ -97,6 +98,15 @@ describe('the fetches of commits', () => {
       throw new GitHostError('not-found', 'There is no such commit');
     });
     expect(requested.toSorted()).toEqual(['quick d', 'slow a', 'slow b']);
+  });
+
+  it('leave an organization after its time, however many connections it has', async () => {
+    const commits = ['one', 'two', 'three'].map((token) => ({ ...toCommit(token, 'a'), organization: 'org-slow' }));
+    const { requested } = await fetchOnce([...commits, toCommit('quick', 'd')], async (token, _, endTurn) => {
+      if (token === 'one') endTurn();
+      throw new GitHostError('not-found', 'There is no such commit');
+    });
+    expect(requested.toSorted()).toEqual(['one a', 'quick d', 'two a']);
   });
 
   it('work on other connections while one host does not answer', async () => {

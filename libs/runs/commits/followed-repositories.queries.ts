@@ -52,10 +52,16 @@ export type BoundWorkspace = {
   readonly reportsUntriggered: boolean;
 };
 
-/** The position of a workspace in the order of connections and repositories. */
-export type BoundPosition = { readonly token: string; readonly identifier: string; readonly workspace: string };
+/** The position of a workspace in the order of organizations, connections and repositories. */
+export type BoundPosition = {
+  readonly organization: string;
+  readonly token: string;
+  readonly identifier: string;
+  readonly workspace: string;
+};
 
-const toPosition = ({ token, identifier, workspace }: BoundPosition): BoundPosition => ({
+const toPosition = ({ organization, token, identifier, workspace }: BoundPosition): BoundPosition => ({
+  organization,
   token,
   identifier,
   workspace,
@@ -68,12 +74,15 @@ export const BOUND_PAGE_SIZE = 1_000;
 /**
  * Returns the workspaces whose connection may be used for them, those of a repository one after another. The connection must
  * belong to the organization of the workspace: settings of older workspaces can name any id. `starts`: where connections begin, after
- * these workspaces; the others begin with their first one.
+ * these workspaces, and which ones are left out; the others begin with their first workspace.
  */
 export const listBoundWorkspaces = async (
   database: Database,
   after: BoundPosition,
-  starts: readonly BoundPosition[],
+  starts: {
+    readonly served: readonly { readonly token: string | null }[];
+    readonly positions: readonly BoundPosition[];
+  },
 ): Promise<readonly (BoundWorkspace & BoundPosition)[]> =>
   database.rows<BoundWorkspace & BoundPosition>(sql`
     select w.id as workspace, w.name as "workspaceName", w.organization, oc.id as client, oc.token, w.vcs_repository as identifier,
@@ -95,10 +104,11 @@ export const listBoundWorkspaces = async (
      where w.vcs_token is not null
        and ${EXECUTION_MODE} <> 'local'
        and not exists (
-             select 1 from jsonb_to_recordset(${sql.json(starts.map(toPosition))}::jsonb) s (token text, identifier text, workspace text)
+             select 1 from jsonb_to_recordset(${sql.json(starts.positions.map(toPosition))}::jsonb) s (token text, identifier text, workspace text)
               where s.token = oc.token and (w.vcs_repository, w.id) <= (s.identifier, s.workspace))
-       and (oc.token, w.vcs_repository, w.id) > (${after.token}, ${after.identifier}, ${after.workspace})
-     order by oc.token, w.vcs_repository, w.id limit ${BOUND_PAGE_SIZE}`);
+       and oc.token <> all (${starts.served.map(({ token }) => token)}::text[])
+       and (w.organization, oc.token, w.vcs_repository, w.id) > (${after.organization}, ${after.token}, ${after.identifier}, ${after.workspace})
+     order by w.organization, oc.token, w.vcs_repository, w.id limit ${BOUND_PAGE_SIZE}`);
 
 type FollowedState = {
   readonly workspace: string;

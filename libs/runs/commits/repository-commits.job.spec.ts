@@ -361,6 +361,46 @@ describe('a Git host that is slow', () => {
     const requested = new Set((await readRounds(0, 12)).flat());
     expect([...requested].filter((branch) => branches.includes(branch))).toEqual(branches);
   });
+
+  it('gives each connection of its organization a turn before the first ones have another', async () => {
+    await makeOrganization(server, 'connected');
+    await makeRemotePool(server, 'connected', 'edge');
+    const repository = await makeRepository();
+    const branches = new Map<string, string>();
+    for (const name of ['turn-1', 'turn-2', 'turn-3']) {
+      const connection = await makeOauthClient(server, 'connected', gitea, name);
+      branches.set(connection.token, name);
+      const repo = { identifier: repository, 'oauth-token-id': connection.token, branch: name };
+      await makeWorkspace(server, 'connected', name, { 'vcs-repo': repo });
+    }
+    const [one = '', two = '', three = ''] = [...branches].toSorted().map(([, branch]) => branch);
+    let requested: string[] = [];
+    const turns: AbortController[] = [];
+    const job = createReadingJob(
+      (host) => ({
+        findHead: async (identifier, branch) => {
+          if (!branch.startsWith('turn-')) return host.findHead(identifier, branch);
+          requested.push(branch);
+          for (const turn of turns) turn.abort();
+          throw new GitHostError('out-of-time', 'The host did not answer in time');
+        },
+      }),
+      {
+        startDeadline: () => {
+          const turn = new AbortController();
+          turns.push(turn);
+          return turn.signal;
+        },
+      },
+    );
+    const rounds: (readonly string[])[] = [];
+    for (let round = 0; round < 2; round += 1) {
+      requested = [];
+      await runJobOnce(job);
+      rounds.push(requested.toSorted());
+    }
+    expect(rounds).toEqual([[one, two].toSorted(), [three]]);
+  });
 });
 
 /** Returns what VCS events say about a workspace. */

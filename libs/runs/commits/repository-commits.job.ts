@@ -2,8 +2,8 @@ import type { Clock, Timestamp } from '#platform/kernel';
 import type { JobRun, ScheduledJob } from '#platform/postgres';
 import type { GitHost, GitHostError } from '#vcs/git-hosts';
 import {
-  ConnectionTurns,
-  forEachConnection,
+  Turns,
+  forEachGroup,
   isOfConnection,
   isOutOfTime,
   openHost,
@@ -13,7 +13,8 @@ import {
   type CommitsJobDependencies,
   type ConnectionTurn,
   type Group,
-} from './connection-turns.service.js';
+  type RoundStarts,
+} from './organization-turns.service.js';
 import {
   BOUND_PAGE_SIZE,
   listBoundWorkspaces,
@@ -28,8 +29,8 @@ import { deleteOldVcsEvents, storeVcsEvents } from './vcs-events.queries.js';
 import type { UnusedWebhook } from './webhooks.queries.js';
 
 const EVERY_MS = 60_000;
-/** The time of a connection in a round, in which all requests to its Git host end. The next round continues. */
-const TIME_OF_CONNECTION_MS = 30_000;
+/** The time of an organization in a round, in which all requests to its Git host end. The next round continues. */
+const TIME_OF_ORGANIZATION_MS = 30_000;
 /** As in HCP Terraform. */
 const VCS_EVENTS_DAYS = 10;
 
@@ -39,12 +40,12 @@ const VCS_EVENTS_DAYS = 10;
  */
 export const createRepositoryCommitsJob = (dependencies: CommitsJobDependencies): ScheduledJob => {
   const { pauses } = dependencies;
-  let positions: readonly BoundPosition[] = [];
+  let starts: RoundStarts = { served: [], positions: [] };
   return {
     name: 'repository_commits',
     everyMs: EVERY_MS,
     run: async (round) => {
-      positions = await readRepositories(dependencies, round, positions);
+      starts = await readRepositories(dependencies, round, starts);
       await updateUnfollowed(dependencies.database);
       await dependencies.webhooks.removeUnused((webhook) => openHostOfWebhook(dependencies, webhook));
       await deleteOldVcsEvents(dependencies.database, toRetentionStart(dependencies.clock), dependencies.clock.now());
@@ -62,26 +63,26 @@ const openHostOfWebhook = async (
 const toRetentionStart = (clock: Clock): Timestamp =>
   new Date(clock.now().getTime() - VCS_EVENTS_DAYS * 24 * 60 * 60_000).toISOString();
 
-/** `starts`: positions from which connections continue. Returns those for the next round: of connections without time for all. */
+/** Returns where the next round begins. */
 const readRepositories = async (
   dependencies: CommitsJobDependencies,
   round: JobRun,
-  starts: readonly BoundPosition[],
-): Promise<readonly BoundPosition[]> => {
+  starts: RoundStarts,
+): Promise<RoundStarts> => {
   const { database, startDeadline } = dependencies;
-  const turns = new ConnectionTurns(startDeadline, TIME_OF_CONNECTION_MS);
-  let after: BoundPosition | undefined = { token: '', identifier: '', workspace: '' };
+  const turns = new Turns(startDeadline, TIME_OF_ORGANIZATION_MS);
+  let after: BoundPosition | undefined = { organization: '', token: '', identifier: '', workspace: '' };
   while (after && !round.signal.aborted) {
     const rows: readonly (BoundWorkspace & BoundPosition)[] = await listBoundWorkspaces(database, after, starts);
-    await forEachConnection(turns, round, toGroups(rows, toRepositoryKey), (group, turn) =>
+    await forEachGroup(turns, round, toGroups(rows, toRepositoryKey), (group, turn) =>
       readRepository(dependencies, round, group, turn),
     );
     after = rows.length < BOUND_PAGE_SIZE ? undefined : rows.at(-1);
   }
-  return turns.listPositions();
+  return turns.listStarts(starts);
 };
 
-/** Reads a repository for its workspaces, until the turn of the connection ends. */
+/** Reads a repository for its workspaces, until its turn ends. */
 export const readRepository = async (
   dependencies: CommitsJobDependencies,
   round: JobRun,
@@ -159,9 +160,10 @@ const decideForWorkspace = async (
     try {
       await pauses.attempt(work, async () => round.done(await decide(dependencies, bound, reader)));
     } catch (error) {
-      const isThrown = isOfConnection(error) || (isOutOfTime(error) && turn.last !== null);
+      const hadWholeTurn = turn.isWhole && turn.last === null;
+      const isThrown = isOfConnection(error) || (isOutOfTime(error) && !hadWholeTurn);
       if (!isThrown) pauses.recordFailure(work, error);
-      if (isOutOfTime(error)) turn.last ??= bound;
+      if (isOutOfTime(error) && hadWholeTurn) turn.last = bound;
       if (isThrown || isOutOfTime(error)) throw error;
     }
   };

@@ -1,13 +1,13 @@
 import type { JobRun, ScheduledJob } from '#platform/postgres';
 import {
-  ConnectionTurns,
-  forEachConnection,
+  Turns,
+  forEachGroup,
   toGroups,
   toRepositoryKey,
   type CommitsJobDependencies,
   type ConnectionTurn,
   type Group,
-} from './connection-turns.service.js';
+} from './organization-turns.service.js';
 import { listBoundWorkspaces, type BoundPosition, type BoundWorkspace } from './followed-repositories.queries.js';
 import { readRepository } from './repository-commits.job.js';
 import { storeVcsEvents } from './vcs-events.queries.js';
@@ -15,8 +15,8 @@ import { endDeliveries, listPendingDeliveries, type PendingDelivery } from './we
 
 const EVERY_MS = 1_000;
 const HANDLED_AT_ONCE = 1_000;
-/** The time of a connection in a round. Polls continue where it was not sufficient. */
-const TIME_OF_CONNECTION_MS = 10_000;
+/** The time of an organization in a round. Polls continue where it was not sufficient. */
+const TIME_OF_ORGANIZATION_MS = 10_000;
 
 /**
  * Reads the repositories of new deliveries at once. It decides nothing itself: the reading is the same as in the job that reads all
@@ -31,10 +31,8 @@ export const createWebhookDeliveriesJob = (dependencies: CommitsJobDependencies)
       const pending = await listPendingDeliveries(dependencies.database, HANDLED_AT_ONCE);
       if (pending.length === 0) return;
       const groups = toGroups(pending, toRepositoryKey);
-      const turns = new ConnectionTurns(dependencies.startDeadline, TIME_OF_CONNECTION_MS);
-      await forEachConnection(turns, round, groups, (group, turn) =>
-        handleDeliveries(dependencies, round, group, turn),
-      );
+      const turns = new Turns(dependencies.startDeadline, TIME_OF_ORGANIZATION_MS);
+      await forEachGroup(turns, round, groups, (group, turn) => handleDeliveries(dependencies, round, group, turn));
       pauses.removeOld();
     },
   };
@@ -47,8 +45,13 @@ const handleDeliveries = async (
   turn: ConnectionTurn,
 ): Promise<void> => {
   const { database, clock } = dependencies;
-  const [{ token, identifier }] = group;
-  const [first, ...others] = await listBoundOfRepository(dependencies, { token, identifier, workspace: '' });
+  const [{ organization, token, identifier }] = group;
+  const [first, ...others] = await listBoundOfRepository(dependencies, {
+    organization,
+    token,
+    identifier,
+    workspace: '',
+  });
   if (first) await readRepository(dependencies, round, [first, ...others], turn);
   const now = clock.now().toISOString();
   const events = group.map(({ organization, client, event, delivery }) => ({
@@ -70,7 +73,10 @@ const listBoundOfRepository = async (
   const key = toRepositoryKey(start);
   const listed: (BoundWorkspace & BoundPosition)[] = [];
   for (let after: BoundPosition | undefined = start; after;) {
-    const page: readonly (BoundWorkspace & BoundPosition)[] = await listBoundWorkspaces(database, after, []);
+    const page: readonly (BoundWorkspace & BoundPosition)[] = await listBoundWorkspaces(database, after, {
+      served: [],
+      positions: [],
+    });
     const own = page.filter((row) => toRepositoryKey(row) === key);
     listed.push(...own);
     after = own.length > 0 && own.length === page.length ? own.at(-1) : undefined;

@@ -115,11 +115,17 @@ export type PendingDelivery = {
   readonly identifier: string;
 };
 
+/** Returns the deliveries in turns of organizations and of their connections, the oldest of each first. */
 export const listPendingDeliveries = (database: Database, most: number): Promise<readonly PendingDelivery[]> =>
   database.rows<PendingDelivery>(sql`
-    select d.webhook, d.delivery, d.event, h.organization, oc.id as client, h.token, h.identifier
-      from commits.webhook_deliveries d join commits.webhooks h on h.id = d.webhook join oauth_clients oc on oc.token = h.token
-     where d.handled_at is null order by d.received_at, d.delivery limit ${most}`);
+    select webhook, delivery, event, organization, client, token, identifier
+      from (
+        select *, row_number() over (partition by organization order by turn, received_at, delivery) as turn_of_organization from (
+        select d.webhook, d.delivery, d.event, h.organization, oc.id as client, h.token, h.identifier, d.received_at,
+               row_number() over (partition by h.token order by d.received_at, d.delivery) as turn
+          from commits.webhook_deliveries d join commits.webhooks h on h.id = d.webhook join oauth_clients oc on oc.token = h.token
+         where d.handled_at is null) deliveries) turns
+     order by turn_of_organization, received_at, delivery limit ${most}`);
 
 /** Returns the statement that ends these deliveries. */
 export const endDeliveries = (

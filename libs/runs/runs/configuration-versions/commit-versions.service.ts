@@ -96,7 +96,7 @@ export class CommitVersions {
   }
 
   /**
-   * Returns configuration versions whose commit is not fetched yet, the oldest of each connection first. `paused`: keys of
+   * Returns configuration versions whose commit is not fetched yet, in turns of organizations and of their connections. `paused`: keys of
    * connections (their token), commits (token, identifier and SHA) and configuration versions (id) that are left out.
    */
   listUnfetched(most: number, paused: readonly string[]): Promise<readonly UnfetchedCommit[]> {

@@ -278,6 +278,7 @@ export const loadWorkspaceForCommit = (
 /** A configuration version whose commit is not fetched yet. The members of its connection are null if it was deleted. */
 export type UnfetchedCommit = {
   readonly id: string;
+  readonly organization: string;
   readonly identifier: string;
   readonly sha: string;
   readonly token: string | null;
@@ -296,17 +297,18 @@ export const listUnfetchedConfigurations = (
   paused: readonly string[],
 ): Promise<readonly UnfetchedCommit[]> =>
   database.rows<UnfetchedCommit>(sql`
-    select id, identifier, sha, token, "serviceProvider", "apiUrl", "createdAt"
+    select id, organization, identifier, sha, token, "serviceProvider", "apiUrl", "createdAt"
       from (
-        select c.id, c.ingress ->> 'identifier' as identifier, c.ingress ->> 'commitSha' as sha, oc.token,
+        select *, row_number() over (partition by organization order by turn, "createdAt", id) as turn_of_organization from (
+        select c.id, w.organization, c.ingress ->> 'identifier' as identifier, c.ingress ->> 'commitSha' as sha, oc.token,
                oc.service_provider as "serviceProvider", oc.api_url as "apiUrl", c.created_at as "createdAt",
-               row_number() over (partition by oc.token order by c.created_at, c.id) as turn
+               row_number() over (partition by w.organization, oc.token order by c.created_at, c.id) as turn
           from configuration_versions c join workspaces w on w.id = c.workspace
           left join oauth_clients oc on ${isConnectionUsable(sql`c.ingress ->> 'oauthToken'`)}
          where c.status = 'pending' and c.ingress is not null
            and not (array[c.id, oc.token, concat_ws(' ', oc.token, c.ingress ->> 'identifier', c.ingress ->> 'commitSha')]
-                    && ${paused}::text[])) commits
-     order by turn, "createdAt", id limit ${most}`);
+                    && ${paused}::text[])) commits) turns
+     order by turn_of_organization, "createdAt", id limit ${most}`);
 
 /** What is not finished of a pull request in a workspace. */
 type OpenOfPullRequest = { readonly configurations: readonly string[]; readonly runs: readonly string[] };
