@@ -6,7 +6,7 @@ export { prepareRunDataDeletion } from './run-files/run-data.writes.js';
 export { RUN_FILES } from './run-files/run.files.js';
 export { createRunFileSweeper } from './run-files/run-file-sweeper.follower.js';
 export type { CommitVersions } from './configuration-versions/commit-versions.service.js';
-export { isConnectionUsable, type UnfetchedCommit } from './configuration-versions/configuration-versions.queries.js';
+export { isConnectionUsable, type UnfetchedCommit } from './configuration-versions/commit-versions.queries.js';
 export { createCommitVersions, createRunLogs, RunsModule, type RunsOptions, runsDefinition } from './runs.module.js';
 export { createLostExecutorsJob } from './run-leases/lost-executors.job.js';
 export { createWaitingRemoteRunsJob } from './queue/waiting-remote-runs.job.js';

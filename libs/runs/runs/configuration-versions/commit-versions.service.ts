@@ -11,7 +11,7 @@ import {
   loadWorkspaceForCommit,
   type UnfetchedCommit,
   type UsedCommit,
-} from './configuration-versions.queries.js';
+} from './commit-versions.queries.js';
 import { cancelRun } from '../runs/change-run.operation.js';
 import { deriveId } from '../runs/runs.ids.js';
 
