@@ -55,8 +55,8 @@ const apiOver = (url: string, ca: string, token: string | null): ApiTestClient =
   };
 };
 
-export const openSite = async (): Promise<CliSite> => {
-  const product = await launchProduct({ CADASTRE_TLS: 'auto' });
+export const openSite = async (settings: Readonly<Record<string, string>> = {}): Promise<CliSite> => {
+  const product = await launchProduct({ CADASTRE_TLS: 'auto', ...settings });
   await product.start();
   const caFile = join(product.dataFolder, 'tls/ca.pem');
   const host = `localhost:${product.port}`;

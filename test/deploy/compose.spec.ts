@@ -2,6 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
+import { listCertificateNames } from '../../libs/platform/host/certificates/local-ca.js';
 import { ROOT } from '../support/folders.js';
 
 const read = (path: string): Promise<string> => readFile(join(ROOT, path), 'utf8');
@@ -12,6 +13,7 @@ describe('the file of Compose', () => {
     readonly volumes?: readonly string[];
     readonly environment?: Readonly<Record<string, string>>;
     readonly build?: { readonly target?: string };
+    readonly hostname?: string;
   };
   let services: Readonly<Record<string, ComposeService>>;
 
@@ -41,6 +43,15 @@ describe('the file of Compose', () => {
       'CADASTRE_TOOL_MIRROR',
       'SSL_CERT_FILE',
     ]);
+  });
+
+  it('gives the executor a network of its own, and an address that the certificate of the gateway has', () => {
+    const { environment = {} } = services['executor'] ?? {};
+    expect(services['executor']).not.toHaveProperty('network_mode');
+    const address = 'https://gateway:8443';
+    expect(environment['CADASTRE_SERVER']).toBe(`\${CADASTRE_EXECUTOR_SERVER:-${address}}`);
+    const hostname = services['gateway']?.hostname;
+    expect(listCertificateNames('0.0.0.0', 'https://localhost:8443', hostname)).toContain(new URL(address).hostname);
   });
 
   it('builds images that the Dockerfile has', async () => {

@@ -52,5 +52,5 @@ export const newStateVersion = (
 ): object =>
   resource('state-versions', { serial, lineage, md5, ...(inline ? { state: bytes.toString('base64') } : {}) });
 
-/** Returns the path of a link. Links use the public URL, where the test server does not listen. */
-export const pathOf = (link: string): string => new URL(link).pathname;
+/** Returns the path of a link. Links use the public URL, where the test server does not listen, or are relative. */
+export const pathOf = (link: string): string => new URL(link, 'http://localhost').pathname;

@@ -48,6 +48,7 @@ export { isPermittedBy, selectPermittedScopes } from './permissions/permitted-sc
 export { TokenBuckets } from './authentication/token-buckets.js';
 export { TokenRateLimit } from './authentication/token-rate-limit.port.js';
 export * from './rules.js';
+export { chooseLinkOrigin } from './callers/link-origin.js';
 export * from './routes/route-options.js';
 export { RecoveryPeriod, type RecoveredResource, type RecoveryChange } from './commands/recovery-period.service.js';
 export { describeRename, recoverResource } from './commands/recovery.writes.js';

@@ -14040,6 +14040,11 @@ export interface components {
         'plan-file-url': string | null;
         /** @example Default Project */
         'project-name': string;
+        /**
+         * @description The address that configurations name. If the executor uses another one, the links of the job are relative to that.
+         * @example https://cadastre.example.com
+         */
+        'public-url': string;
         refresh: boolean;
         'refresh-only': boolean;
         /**
@@ -14791,25 +14796,25 @@ export interface components {
       type: 'state-versions';
       attributes: {
         /**
-         * Format: uri
+         * Format: uri-reference
          * @description The address of the state, which needs a token. Null unless the state is uploaded.
          * @example https://cadastre.example.com/api/v2/state-versions/sv-8cGx3VnLq5TbRz7M/download
          */
         'hosted-state-download-url': string | null;
         /**
-         * Format: uri
+         * Format: uri-reference
          * @description The address of the JSON form of the state, which needs a token. Null unless it is uploaded.
          * @example https://cadastre.example.com/api/v2/state-versions/sv-8cGx3VnLq5TbRz7M/json-download
          */
         'hosted-json-state-download-url': string | null;
         /**
-         * Format: uri
+         * Format: uri-reference
          * @description A signed link for the state. Null unless the version waits for it and you may upload it.
          * @example null
          */
         'hosted-state-upload-url': string | null;
         /**
-         * Format: uri
+         * Format: uri-reference
          * @description A signed link for the JSON form of the state. Null unless the version waits for the state and you may upload it.
          * @example null
          */
@@ -39352,10 +39357,13 @@ export interface operations {
             os: string;
             /** @example amd64 */
             arch: string;
-            /** @example terraform-provider-aws_1.4.0_linux_amd64.zip */
+            /**
+             * @description uri-reference
+             * @example terraform-provider-aws_1.4.0_linux_amd64.zip
+             */
             filename: string;
             /**
-             * Format: uri
+             * Format: uri-reference
              * @example https://cadastre.example.com/api/registry/private/v2/files/eyJ5.c2ln/terraform-provider-aws_1.4.0_linux_amd64.zip
              */
             download_url: string;
@@ -39365,12 +39373,12 @@ export interface operations {
              */
             shasum: string;
             /**
-             * Format: uri
+             * Format: uri-reference
              * @example https://cadastre.example.com/api/registry/private/v2/files/eyJ2.c2ln/terraform-provider-aws_1.4.0_SHA256SUMS
              */
             shasums_url: string;
             /**
-             * Format: uri
+             * Format: uri-reference
              * @example https://cadastre.example.com/api/registry/private/v2/files/eyJ3.c2ln/terraform-provider-aws_1.4.0_SHA256SUMS.sig
              */
             shasums_signature_url: string;

@@ -47,6 +47,8 @@ export const phaseJob = z.object({
   'configuration-download-url': nullableUrl,
   'state-download-url': nullableUrl,
   'plan-file-url': nullableUrl,
+  // Servers of the previous release send none.
+  'public-url': nullableUrl,
   'organization-name': z.string(),
   // A part of paths.
   'workspace-name': z.string().regex(/^[\w-]+$/),

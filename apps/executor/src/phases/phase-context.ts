@@ -9,6 +9,7 @@ import { findWorkingDirectory } from '../archives/contained-files.js';
 import { RunError } from '../executor-error.js';
 import type { Sandbox } from '../sandbox/sandbox.js';
 import type { IacTool, ToolFinder } from '../tools/tool-finder.js';
+import { renderCliConfig } from './cli-config.js';
 import { CommandRunner, type OutputSink, type ToolCommand } from './command-runner.js';
 import { buildEnvironment, toSshCommand } from './environment.js';
 import type { PhaseFolder } from './phase-folder.js';
@@ -64,22 +65,6 @@ const GIT_CONFIG = 'gitconfig';
 const CLI_CONFIG = 'cli.tfrc';
 const AUTHORITIES = 'ca.pem';
 
-/** A string of the configuration language. */
-const quote = (text: string): string => JSON.stringify(text).replaceAll(/[$%](?=\{)/g, '$&$&');
-
-/** The host of sources that mean the server that executes the run, so that a configuration works on several servers. */
-const GENERIC_HOST = 'localterraform.com';
-
-/** Lets terraform use the registry and the states of the server with the token of the run. */
-export const renderCliConfig = ({ host, origin }: URL, token: string): string =>
-  [
-    'disable_checkpoint = true',
-    ...[host, GENERIC_HOST].map((name) => `credentials ${quote(name)} {\n  token = ${quote(token)}\n}`),
-    `host ${quote(GENERIC_HOST)} {`,
-    `  services = { "providers.v1" = ${quote(`${origin}/api/registry/v1/providers/`)} }`,
-    '}\n',
-  ].join('\n');
-
 const renderGitConfig = (sshCommand: string): string => `[core]\n\tsshCommand = "${sshCommand}"\n`;
 
 /** Writes what the commands of a run read, and returns how to run them. */
@@ -106,7 +91,7 @@ export const prepareTool = async (
   const write = (name: string, content: string): Promise<void> =>
     writeFile(join(folder.files, name), content, { mode: 0o600 });
   for (const { name, content } of files) await write(name, content);
-  await write(CLI_CONFIG, renderCliConfig(context.api.connection.server, job['run-token']));
+  await write(CLI_CONFIG, renderCliConfig(context.api.connection.server, job));
   await write(AUTHORITIES, context.authorities);
   if (hasKey) {
     // ssh rejects a key whose last line has no end.

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { phaseJob, type PhaseJob } from '../api/phase-job.js';
 import { chooseTool } from '../tools/tool-choice.js';
+import { renderCliConfig } from './cli-config.js';
 import { buildEnvironment, listParallelismOptions, withoutToolOptions, withoutUpgrades } from './environment.js';
-import { renderCliConfig } from './phase-context.js';
 import { listPlanOptions } from './plan-phase.js';
 import { reduceSchemas } from '../documents/used-schemas.js';
 import { renderVariableFiles } from './variable-files.js';
@@ -45,7 +45,9 @@ const build = (environment: readonly (readonly [string, string])[]) =>
 
 describe('the configuration of the command line', () => {
   it('gives the token of the run to the server, also under the generic host', () => {
-    expect(renderCliConfig(new URL('https://terraform.example.com:8443/'), 'token-${x}')).toBe(
+    const job = makeJob({ 'run-token': 'token-${x}', 'public-url': 'https://terraform.example.com:8443' });
+    const config = renderCliConfig(new URL('https://terraform.example.com:8443/'), job);
+    expect(config).toBe(
       `disable_checkpoint = true
 credentials "terraform.example.com:8443" {
   token = "token-$\${x}"
@@ -54,10 +56,32 @@ credentials "localterraform.com" {
   token = "token-$\${x}"
 }
 host "localterraform.com" {
-  services = { "providers.v1" = "https://terraform.example.com:8443/api/registry/v1/providers/" }
+  services = {
+    "providers.v1" = "https://terraform.example.com:8443/api/registry/v1/providers/"
+  }
 }
 `,
     );
+    expect(renderCliConfig(new URL('https://terraform.example.com:8443'), makeJob({ 'run-token': 'token-${x}' }))).toBe(
+      config,
+    );
+  });
+
+  it('finds the services of the public host at the address that the executor uses', () => {
+    const job = makeJob({ 'public-url': 'https://terraform.example.com' });
+    const config = renderCliConfig(new URL('https://gateway:8443'), job);
+    for (const host of ['gateway:8443', 'terraform.example.com', 'localterraform.com'])
+      expect(config).toContain(`credentials "${host}" {\n  token = "token-of-the-run"\n}`);
+    expect(config).toContain(`host "terraform.example.com" {
+  services = {
+    "modules.v1" = "https://gateway:8443/api/registry/v1/modules/"
+    "providers.v1" = "https://gateway:8443/api/registry/v1/providers/"
+    "state.v2" = "https://gateway:8443/api/v2/"
+    "tfe.v2" = "https://gateway:8443/api/v2/"
+    "tfe.v2.1" = "https://gateway:8443/api/v2/"
+    "tfe.v2.2" = "https://gateway:8443/api/v2/"
+  }
+}`);
   });
 });
 

@@ -118,7 +118,7 @@ const identifyBy = async (
   );
   requireKindOfRoute(request, identity);
   if (credential !== undefined) request.credential = credential;
-  request.actor = { ...identity, request: describeRequest(request) };
+  request.actor = { ...identity, request: describeRequest(request), host: request.host };
 };
 
 /** Refuses tokens for SCIM on other routes, and other tokens on routes of SCIM, like unknown tokens. */

@@ -75,7 +75,13 @@ export type Identity = {
   readonly snapshot: string | null;
 };
 
-export type Actor = Identity & { readonly request: EventContext['request'] };
+/** A caller that links in a response are for. */
+export type CallerAtHost = Identity & {
+  /** The host and port to which the request was sent, unless links are for clients of the public address. */
+  readonly host?: string;
+};
+
+export type Actor = CallerAtHost & { readonly request: EventContext['request'] };
 
 export type TeamRow = {
   readonly id: string;

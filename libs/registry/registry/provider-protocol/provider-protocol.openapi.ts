@@ -22,11 +22,11 @@ const providerVersions = z.strictObject({
 const providerPackage = z.strictObject({
   protocols,
   ...platform.shape,
-  filename: exampleText('terraform-provider-aws_1.4.0_linux_amd64.zip'),
-  download_url: signedUrl('files/eyJ5.c2ln/terraform-provider-aws_1.4.0_linux_amd64.zip'),
+  filename: exampleText('terraform-provider-aws_1.4.0_linux_amd64.zip', 'uri-reference'),
+  download_url: signedUrl('files/eyJ5.c2ln/terraform-provider-aws_1.4.0_linux_amd64.zip', 'uri-reference'),
   shasum: exampleText('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08', 'The SHA-256 of the zip.'),
-  shasums_url: signedUrl('files/eyJ2.c2ln/terraform-provider-aws_1.4.0_SHA256SUMS'),
-  shasums_signature_url: signedUrl('files/eyJ3.c2ln/terraform-provider-aws_1.4.0_SHA256SUMS.sig'),
+  shasums_url: signedUrl('files/eyJ2.c2ln/terraform-provider-aws_1.4.0_SHA256SUMS', 'uri-reference'),
+  shasums_signature_url: signedUrl('files/eyJ3.c2ln/terraform-provider-aws_1.4.0_SHA256SUMS.sig', 'uri-reference'),
   signing_keys: z.strictObject({
     gpg_public_keys: z.array(
       z.strictObject({

@@ -1,4 +1,4 @@
-import { ACTOR_TYPE, toActingPrincipal, type Identity } from '#api/access';
+import { ACTOR_TYPE, chooseLinkOrigin, toActingPrincipal, type Identity, type CallerAtHost } from '#api/access';
 import { LINK_LIFETIME_MS, type SignedLinks } from '#storage/blob-store';
 import { forbidden } from '#platform/kernel';
 
@@ -35,7 +35,7 @@ const signLink = (links: SignedLinks, subject: string): string => links.sign(sub
 /** The links to files in documents. */
 export type FileLinks = Pick<ReleaseLinks, 'upload' | 'download'>;
 
-/** Absolute URLs of files. A URL replaces the permission: clients send no token with it. */
+/** URLs of files. A URL replaces the permission: clients send no token with it. */
 export class ReleaseLinks {
   constructor(
     private readonly publicUrl: string,
@@ -54,10 +54,10 @@ export class ReleaseLinks {
    * Returns a URL that ends with the file name, for clients that save a file under the last segment of the URL. It names
    * the caller, because IP allowlists restrict agents and other callers to different addresses.
    */
-  download(file: ReleaseFile, filename: string, { kind, id }: Identity): string {
+  download(file: ReleaseFile, filename: string, recipient: CallerAtHost): string {
     // At the end, where gateways of 0.2.0 ignore it.
-    const token = signLink(this.downloads, `${formatSubject(file)} ${ACTOR_TYPE[kind]} ${id}`);
-    return `${this.publicUrl}/api/registry/private/v2/files/${token}/${encodeURIComponent(filename)}`;
+    const token = signLink(this.downloads, `${formatSubject(file)} ${ACTOR_TYPE[recipient.kind]} ${recipient.id}`);
+    return `${chooseLinkOrigin(recipient, this.publicUrl)}/api/registry/private/v2/files/${token}/${encodeURIComponent(filename)}`;
   }
 
   /** Throws `forbidden` if the token is invalid or has expired, or if an earlier release made it, without a recipient. */

@@ -13,9 +13,9 @@ import { PROTOCOLS } from '#registry/provider-release/rules';
 import { providerPath } from '../providers/registry-providers.openapi.js';
 import { createBody, RegistryProviderVersionsController } from './registry-provider-versions.controller.js';
 
-/** A signed URL of a file. */
-export const signedUrl = (path: string) =>
-  z.string().meta({ format: 'uri', examples: [`https://cadastre.example.com/api/registry/private/v2/${path}`] });
+/** A signed URL of a file. `uri-reference` if it can be relative. */
+export const signedUrl = (path: string, format: 'uri' | 'uri-reference' = 'uri') =>
+  z.string().meta({ format, examples: [`https://cadastre.example.com/api/registry/private/v2/${path}`] });
 
 /** A link that documents have until the file is uploaded. */
 export const uploadLink = (token: string, file: string) =>

@@ -17,7 +17,6 @@ import type { Readable } from 'node:stream';
 import { notFound } from '#platform/kernel';
 import {
   ConfigureRoute,
-  createEventContext,
   CurrentActor,
   Public,
   describeRequest,
@@ -105,7 +104,7 @@ export class ConfigurationFilesController {
     if (status !== 'uploaded') throw notFound('The archive is not here');
     const data = { configurationVersion: id, workspace, shown: 'link', linkOf: actor.id } as const;
     await this.reads.record<ConfigurationRead>(actor, organization, { type: 'ConfigurationVersionDownloaded', data });
-    return { url: this.links.download(id, createEventContext(actor).accessor), statusCode: 302 };
+    return { url: this.links.download(id, actor), statusCode: 302 };
   }
 
   /** Records the download with the caller that got the link. */

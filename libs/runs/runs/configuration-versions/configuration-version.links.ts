@@ -1,3 +1,4 @@
+import { chooseLinkOrigin, createEventContext, type Actor } from '#api/access';
 import type { SignedLinks } from '#storage/blob-store';
 
 /** The accessor that the audit trail records for a download. */
@@ -19,9 +20,10 @@ export class ConfigurationLinks {
   }
 
   /** Contains the caller it was issued to, because the trail records that caller for the download. */
-  download(id: string, recipient: DownloadAccessor): string {
-    const token = this.downloads.sign(`${id} ${recipient.id} ${recipient.type}`, DOWNLOAD_LIFETIME_MS);
-    return `${this.publicUrl}/api/v2/configuration-versions/download/${token}`;
+  download(id: string, actor: Actor): string {
+    const { accessor } = createEventContext(actor);
+    const token = this.downloads.sign(`${id} ${accessor.id} ${accessor.type}`, DOWNLOAD_LIFETIME_MS);
+    return `${chooseLinkOrigin(actor, this.publicUrl)}/api/v2/configuration-versions/download/${token}`;
   }
 
   /** Returns the id of the version to upload; throws forbidden if the token is forged or expired. */

@@ -11,7 +11,7 @@ export class ErroredStateLinks {
   private readonly links: RecipientLinks;
 
   constructor(publicUrl: string, links: SignedLinks) {
-    this.links = new RecipientLinks({ url: `${publicUrl}/api/v2/errored-states`, links, lifetimeMs: LIFETIME_MS });
+    this.links = new RecipientLinks({ publicUrl, path: '/api/v2/errored-states', links, lifetimeMs: LIFETIME_MS });
   }
 
   urlOf(run: string, actor: Actor): string {

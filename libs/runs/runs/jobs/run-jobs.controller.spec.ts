@@ -96,7 +96,8 @@ describe('the job of a plan', () => {
     const { environment, ...others } = attributes;
     expect(others).toEqual({
       'allow-config-generation': false,
-      'configuration-download-url': expect.stringContaining('/api/v2/configuration-versions/download/'),
+      // Relative, because the request was not sent to the public address.
+      'configuration-download-url': expect.stringMatching(/^\/api\/v2\/configuration-versions\/download\//),
       'configuration-version-id': configuration,
       fence: 1,
       'invoke-action-addrs': [],
@@ -105,13 +106,14 @@ describe('the job of a plan', () => {
       phase: 'plan',
       'plan-file-url': null,
       'project-name': 'Default Project',
+      'public-url': 'http://localhost:8443',
       refresh: true,
       'refresh-only': false,
       'replace-addrs': [],
       'run-token': expect.any(String),
       'snapshot-interval-seconds': 20,
       'ssh-key': PRIVATE_KEY,
-      'state-download-url': expect.stringContaining(`/api/v2/state-versions/${state}/download`),
+      'state-download-url': `/api/v2/state-versions/${state}/download`,
       'structured-run-output-enabled': true,
       'target-addrs': ['null_resource.one'],
       'iac-tool': 'terraform',

@@ -41,6 +41,10 @@ export const runJobSchema = defineResource({
       'For an apply: a signed link to the archive that the executor of the plan has uploaded, valid for 15 minutes. Else null.',
     ).nullable(),
     'project-name': exampleText('Default Project'),
+    'public-url': exampleText(
+      'https://cadastre.example.com',
+      'The address that configurations name. If the executor uses another one, the links of the job are relative to that.',
+    ),
     refresh: z.boolean(),
     'refresh-only': z.boolean(),
     'replace-addrs': addresses('Addresses of the resources that the run replaces.'),

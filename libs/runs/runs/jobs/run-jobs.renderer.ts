@@ -1,4 +1,4 @@
-import { createEventContext, type Actor } from '#api/access';
+import { chooseLinkOrigin, type Actor } from '#api/access';
 import type { Resource } from '#api/json-api';
 import { getTimeLimitSeconds } from '#organizations/general-settings';
 import { SNAPSHOT_INTERVAL_SECONDS } from '#workspaces/state';
@@ -31,16 +31,14 @@ export class RunJobRenderer {
 
   resource({ run, phase, fence, values, sshKey, token }: RunJob, actor: Actor): Resource {
     const { options, organizationName, projectName, stateVersion, workspaceName } = run;
+    const origin = chooseLinkOrigin(actor, this.publicUrl);
     const names = { run: run.id, workspace: run.workspace, workspaceName, projectName, organizationName };
     return {
       id: run.id,
       type: 'run-jobs',
       attributes: {
         'allow-config-generation': options.allowConfigGeneration,
-        'configuration-download-url': this.configurations.download(
-          run.configurationVersion,
-          createEventContext(actor).accessor,
-        ),
+        'configuration-download-url': this.configurations.download(run.configurationVersion, actor),
         'configuration-version-id': run.configurationVersion,
         environment: buildJobEnvironment(values.environment, { ...names, address: this.publicUrl }),
         fence,
@@ -51,13 +49,14 @@ export class RunJobRenderer {
         'plan-file-url':
           phase === 'apply' && run.planFence !== null ? this.planFiles.urlOf(run.id, fence, actor) : null,
         'project-name': projectName,
+        'public-url': this.publicUrl,
         refresh: options.refresh,
         'refresh-only': options.refreshOnly,
         'replace-addrs': options.replaceAddrs,
         'run-token': token,
         'snapshot-interval-seconds': SNAPSHOT_INTERVAL_SECONDS,
         'ssh-key': sshKey,
-        'state-download-url': stateVersion && `${this.publicUrl}/api/v2/state-versions/${stateVersion}/download`,
+        'state-download-url': stateVersion && `${origin}/api/v2/state-versions/${stateVersion}/download`,
         'structured-run-output-enabled': run.structuredRunOutput,
         'target-addrs': options.targetAddrs,
         ...renderTool(run),

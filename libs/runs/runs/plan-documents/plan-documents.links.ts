@@ -12,7 +12,7 @@ export class PlanDocumentLinks {
   private readonly links: RecipientLinks;
 
   constructor(publicUrl: string, links: SignedLinks) {
-    this.links = new RecipientLinks({ url: `${publicUrl}/api/v2/plan-documents`, links, lifetimeMs: LIFETIME_MS });
+    this.links = new RecipientLinks({ publicUrl, path: '/api/v2/plan-documents', links, lifetimeMs: LIFETIME_MS });
   }
 
   urlOf(run: string, kind: PlanDocumentKind, actor: Actor): string {

@@ -14,7 +14,7 @@ export class PlanFileLinks {
   private readonly links: RecipientLinks;
 
   constructor(publicUrl: string, links: SignedLinks) {
-    this.links = new RecipientLinks({ url: `${publicUrl}/api/v2/plan-files`, links, lifetimeMs: LIFETIME_MS });
+    this.links = new RecipientLinks({ publicUrl, path: '/api/v2/plan-files', links, lifetimeMs: LIFETIME_MS });
   }
 
   urlOf(run: string, fence: number, actor: Actor): string {

@@ -1,10 +1,11 @@
-import { createEventContext, type Actor } from '#api/access';
+import { chooseLinkOrigin, createEventContext, type Actor } from '#api/access';
 import type { SignedLinks } from '#storage/blob-store';
 import type { LinkRecipient } from './run-logs.links.js';
 
 type RecipientLinkOptions = {
-  /** The address of the files, without a trailing slash. */
-  readonly url: string;
+  readonly publicUrl: string;
+  /** The path of the files, without a trailing slash. */
+  readonly path: string;
   readonly links: SignedLinks;
   readonly lifetimeMs: number;
 };
@@ -14,9 +15,9 @@ export class RecipientLinks {
   constructor(private readonly options: RecipientLinkOptions) {}
 
   sign(parts: readonly (string | number)[], actor: Actor): string {
-    const { url, links, lifetimeMs } = this.options;
+    const { publicUrl, path, links, lifetimeMs } = this.options;
     const { id, type } = createEventContext(actor).accessor;
-    return `${url}/${links.sign([...parts, id, type].join(' '), lifetimeMs)}`;
+    return `${chooseLinkOrigin(actor, publicUrl)}${path}/${links.sign([...parts, id, type].join(' '), lifetimeMs)}`;
   }
 
   /** Returns the parts of the subject, and the caller. Throws forbidden if the token is forged or has expired. */

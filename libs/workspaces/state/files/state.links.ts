@@ -1,7 +1,8 @@
+import { chooseLinkOrigin, type Actor } from '#api/access';
 import type { SignedLinks } from '#storage/blob-store';
 import { FILE_KINDS, type FileKind } from './state.files.js';
 
-/** Absolute URLs of state files, which clients use unchanged. */
+/** URLs of state files, which clients use unchanged. */
 export class StateLinks {
   constructor(
     private readonly publicUrl: string,
@@ -9,13 +10,13 @@ export class StateLinks {
   ) {}
 
   /** Returns a signed URL that replaces the permission: clients upload to it without a token. */
-  upload(stateVersion: string, kind: FileKind): string {
-    return `${this.publicUrl}/api/v2/state-versions/upload/${this.signed.sign(`${kind} ${stateVersion}`)}`;
+  upload(stateVersion: string, kind: FileKind, actor: Actor): string {
+    return `${chooseLinkOrigin(actor, this.publicUrl)}/api/v2/state-versions/upload/${this.signed.sign(`${kind} ${stateVersion}`)}`;
   }
 
   /** Returns a URL that requires a token with the permission to read state. */
-  download(stateVersion: string, kind: FileKind): string {
-    return `${this.publicUrl}/api/v2/state-versions/${stateVersion}/${kind === 'state' ? '' : 'json-'}download`;
+  download(stateVersion: string, kind: FileKind, actor: Actor): string {
+    return `${chooseLinkOrigin(actor, this.publicUrl)}/api/v2/state-versions/${stateVersion}/${kind === 'state' ? '' : 'json-'}download`;
   }
 
   /** Throws `forbidden` if the token is invalid or has expired. */

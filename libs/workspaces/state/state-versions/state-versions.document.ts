@@ -1,3 +1,4 @@
+import type { Actor } from '#api/access';
 import { toOne, type Resource } from '#api/json-api';
 import type { BlocksIndex } from '../state-file/state-extract.js';
 import type { OutputRow, StateVersionRow } from './state-versions.queries.js';
@@ -5,20 +6,22 @@ import type { StateLinks } from '../files/state.links.js';
 
 type StateVersionView = {
   readonly links: StateLinks;
+  readonly actor: Actor;
   readonly hasJson: boolean;
   /** Resource blocks; null if the state is not stored or the list is too long. */
   readonly blocks: BlocksIndex;
   readonly mayUpload: boolean;
 };
 
-const buildUrls = ({ id, status }: StateVersionRow, { links, hasJson, mayUpload }: StateVersionView) => {
+const buildUrls = ({ id, status }: StateVersionRow, { links, actor, hasJson, mayUpload }: StateVersionView) => {
   const pending = status === 'pending';
   const finalized = status === 'finalized';
   return {
-    'hosted-state-download-url': finalized ? links.download(id, 'state') : null,
-    'hosted-json-state-download-url': (pending || finalized) && hasJson ? links.download(id, 'json-state') : null,
-    'hosted-state-upload-url': pending && mayUpload ? links.upload(id, 'state') : null,
-    'hosted-json-state-upload-url': pending && mayUpload && !hasJson ? links.upload(id, 'json-state') : null,
+    'hosted-state-download-url': finalized ? links.download(id, 'state', actor) : null,
+    'hosted-json-state-download-url':
+      (pending || finalized) && hasJson ? links.download(id, 'json-state', actor) : null,
+    'hosted-state-upload-url': pending && mayUpload ? links.upload(id, 'state', actor) : null,
+    'hosted-json-state-upload-url': pending && mayUpload && !hasJson ? links.upload(id, 'json-state', actor) : null,
   };
 };
 

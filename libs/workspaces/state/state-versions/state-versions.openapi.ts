@@ -19,7 +19,7 @@ import { STATE_VERSION_STATUSES } from './state-versions.queries.js';
 const fileLink = (name: string, description: string) =>
   exampleText(`https://cadastre.example.com/api/v2/state-versions/${name}`)
     .nullable()
-    .meta({ description, format: 'uri' });
+    .meta({ description, format: 'uri-reference' });
 
 /** Numbers of resources by a name and the type of the resource. */
 const resourceCounts = (name: string, type: string) =>

@@ -92,6 +92,7 @@ export class StateVersionRenderer extends CurrentStates {
     ]);
     return renderStateVersion(row, {
       links: this.links,
+      actor,
       hasJson,
       blocks,
       mayUpload: can(actor, 'create-state', row),
