@@ -49959,7 +49959,7 @@ export interface operations {
         include?: ('organization' | 'organization.owners' | 'current_run')[];
         /** @description The order of the list. A leading `-` reverses it. */
         sort?: 'name' | '-name' | 'current-run.created-at' | '-current-run.created-at';
-        /** @description Only workspaces with this text in their id or name, or in the name of their organization. */
+        /** @description Only the workspace with this id, and workspaces with this text in their name or in the name of their organization. */
         q?: string;
         /** @description Only workspaces whose current run has one of these statuses. Separate values with commas. */
         'filter[current_run][status]'?: string[];

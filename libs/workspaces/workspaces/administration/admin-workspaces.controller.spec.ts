@@ -62,6 +62,11 @@ describe('the workspaces of the site', () => {
   it.each([
     ['q=NET', ['Network']],
     ['q=Globex', ['app']],
+    ['q=NE', ['Network']],
+    ['q=gl', ['app']],
+    ['q=%25', []],
+    ['q=acme&sort=-current-run.created-at', ['Network', 'billing']],
+    ['sort=-current-run.created-at&page[size]=2&page[number]=2', ['billing']],
     ['q=nonexisting', []],
     ['filter[current_run][status]=plan_queued', ['app']],
     ['filter[current_run][status]=applied,canceled,plan_queued&q=acme', ['Network']],

@@ -47,7 +47,9 @@ export const adminWorkspacesOperations = describeController(AdminWorkspacesContr
     summary: 'List the workspaces of all organizations as a site administrator',
     query: {
       ...sortParameter(ADMIN_WORKSPACE_SORTS),
-      q: parameter.text('Only workspaces with this text in their id or name, or in the name of their organization.'),
+      q: parameter.text(
+        'Only the workspace with this id, and workspaces with this text in their name or in the name of their organization.',
+      ),
       'filter[current_run][status]': parameter.list('Only workspaces whose current run has one of these statuses.'),
     },
   },

@@ -2,12 +2,13 @@ import { requireCurrentAccess, requireSiteAdmin, type Actor } from '#api/access'
 import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest, type SortOrder } from '#api/json-api';
 import { notFound, sql, type Sql } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
+import { escapeLikePattern } from '../lists/workspace-conditions.queries.js';
 
 export const ADMIN_WORKSPACE_SORTS = ['name', 'current-run.created-at'] as const;
 type AdminWorkspaceSort = (typeof ADMIN_WORKSPACE_SORTS)[number];
 
 type AdministeredWorkspaceFilter = SortOrder<AdminWorkspaceSort> & {
-  /** A part of the id of the workspace, or of its name or the name of its organization. */
+  /** The id of the workspace, or a part of its name or of the name of its organization. */
   readonly search: string | undefined;
   readonly currentRunStatuses: readonly string[];
 };
@@ -37,21 +38,40 @@ const SORTS: Readonly<Record<AdminWorkspaceSort, { readonly key: Sql; readonly i
   'current-run.created-at': { key: sql.raw('c.created_at'), isNullable: true },
 };
 
-const buildConditions = ({ search, currentRunStatuses }: AdministeredWorkspaceFilter): readonly Sql[] => [
-  ...(search
-    ? [
-        sql`(position(${search} in w.id) > 0 or position(lower(${search}) in lower(w.name)) > 0
-             or w.organization in (select o.id from organizations o where position(lower(${search}) in lower(o.name)) > 0))`,
-      ]
-    : []),
-  ...(currentRunStatuses.length === 0 ? [] : [sql`c.status = any (${currentRunStatuses}::text[])`]),
-];
+/** The index of name fragments has none that are shorter. */
+const FRAGMENT_LENGTH = 3;
+
+/**
+ * Selects the workspaces that a search finds, each once. Each part has an index: one condition with all of them would read every
+ * workspace. A shorter text has no index and many matches, so all are read, but only once.
+ */
+const selectFound = (search: string): Sql => {
+  const pattern = `%${escapeLikePattern(search.toLowerCase())}%`;
+  if (search.length < FRAGMENT_LENGTH)
+    return sql`
+      select w.id, w.name from workspaces w join organizations o on o.id = w.organization
+       where lower(w.name) like ${pattern} or lower(o.name) like ${pattern}`;
+  return sql`
+    select w.id, w.name from workspaces w where w.id = ${search}
+    union select w.id, w.name from workspaces w where lower(w.name) like ${pattern}
+    union select w.id, w.name from organizations o
+                cross join lateral (select w.id, w.name from workspaces w where w.organization = o.id offset 0) w
+           where lower(o.name) like ${pattern}`;
+};
+
+const RUNS = sql.raw('left join workspace_runs c on c.workspace = w.id');
+/** Postgres overestimates the number of found workspaces, and would read all runs. */
+const RUNS_OF_FOUND = sql.raw(
+  'left join lateral (select c.status, c.created_at from workspace_runs c where c.workspace = w.id offset 0) c on true',
+);
 
 /** Selects the workspaces, with their runs if the list needs them: the count and the page by name then read one table only. */
-const selectCandidates = (filter: AdministeredWorkspaceFilter, isByRun: boolean): Sql => {
-  const conditions = buildConditions(filter);
-  return sql`workspaces w ${isByRun ? sql.raw('left join workspace_runs c on c.workspace = w.id') : sql.empty}
-    where ${sql.and(conditions)}`;
+const selectCandidates = ({ search, currentRunStatuses }: AdministeredWorkspaceFilter, isByRun: boolean): Sql => {
+  const workspaces = sql.raw(search ? 'found w' : 'workspaces w');
+  const runs = search ? RUNS_OF_FOUND : RUNS;
+  const hasStatus =
+    currentRunStatuses.length > 0 ? sql`where c.status = any (${currentRunStatuses}::text[])` : sql.empty;
+  return sql`${workspaces} ${isByRun ? runs : sql.empty} ${hasStatus}`;
 };
 
 /** The number of all workspaces comes from the counts, because counting them reads each one. */
@@ -62,6 +82,29 @@ const selectTotal = (filter: AdministeredWorkspaceFilter): Sql => {
     : sql.raw('(select coalesce(sum(counted.workspaces), 0)::integer from workspace_counts counted)');
 };
 
+/** Selects the ids of a page of all workspaces by their runs. Postgres reads the two ranges in sequence until the page is full. */
+const selectPageByRun = (page: PageRequest, direction: Sql): Sql => {
+  const limit = sql.raw(`limit ${page.number * page.size}`);
+  return sql`
+    select id, "sortKey"
+      from ((select w.id, c.created_at as "sortKey" from workspace_runs c join workspaces w on w.id = c.workspace
+              order by c.created_at ${direction}, c.workspace ${direction} ${limit})
+            union all
+            (select w.id, null::timestamptz from workspaces w
+              where not exists (select 1 from workspace_runs c where c.workspace = w.id)
+              order by w.id ${direction} ${limit})) listed ${buildLimit(page)}`;
+};
+
+const selectPageIds = (page: PageRequest, filter: AdministeredWorkspaceFilter, direction: Sql, nulls: Sql): Sql => {
+  const { search, currentRunStatuses, sort } = filter;
+  const { key, isNullable } = SORTS[sort];
+  const hasStatus = currentRunStatuses.length > 0;
+  if (isNullable && !search && !hasStatus) return selectPageByRun(page, direction);
+  return sql`
+    select w.id, ${key} as "sortKey" from ${selectCandidates(filter, isNullable || hasStatus)}
+     order by ${key} ${direction} ${nulls}, w.id ${direction} ${buildLimit(page)}`;
+};
+
 /** Returns workspaces of all organizations: one page and the total count, in one statement. */
 export const listAdministeredWorkspaces = async (
   database: Database,
@@ -70,20 +113,20 @@ export const listAdministeredWorkspaces = async (
   filter: AdministeredWorkspaceFilter,
 ): Promise<ListPage<AdministeredWorkspaceRow>> => {
   await requireSiteAdmin(database, actor);
-  const { key, isNullable } = SORTS[filter.sort];
-  const candidates = selectCandidates(filter, isNullable || filter.currentRunStatuses.length > 0);
   const direction = sql.raw(filter.descending ? 'desc' : 'asc');
   // The index by name has no order of nulls of its own.
-  const nulls = sql.raw(isNullable ? 'nulls last' : '');
+  const nulls = sql.raw(SORTS[filter.sort].isNullable ? 'nulls last' : '');
+  const foundTable = filter.search ? sql`with found as materialized (${selectFound(filter.search)})` : sql.empty;
   const rows = await database.slowRows<ListRow<AdministeredWorkspaceRow, { total: number; sortKey: string | null }>>(
     actor,
     sql.unkept(sql`
+    ${foundTable}
     select ${selectTotal(filter)} as total, page.*
       from (select 1 where ${requireCurrentAccess(actor)}) allowed
       left join lateral (
-        select ${COLUMNS}, w."sortKey"
-          from (select w.*, ${key} as "sortKey" from ${candidates}
-                 order by ${key} ${direction} ${nulls}, w.id ${direction} ${buildLimit(page)}) w ${JOINS}) page on true
+        select ${COLUMNS}, listed."sortKey"
+          from (${selectPageIds(page, filter, direction, nulls)}) listed
+          join workspaces w on w.id = listed.id ${JOINS}) page on true
      order by page."sortKey" ${direction} ${nulls}, page.id ${direction}`),
   );
   return toListPage(rows);

@@ -42,7 +42,7 @@ type ProjectMembership = { readonly are: (column: Sql) => Sql; readonly unless: 
 
 const isAmong = (ids: Sql): WorkspaceCondition => ({ where: sql`w.id in (${ids})`, ids });
 
-const escapeLikePattern = (text: string): string => text.replaceAll(/[\\%_]/g, (special) => `\\${special}`);
+export const escapeLikePattern = (text: string): string => text.replaceAll(/[\\%_]/g, (special) => `\\${special}`);
 
 /** The index of name fragments has them in lower case (sql/004_lists.sql). */
 const isLike = (pattern: string): Sql => sql`lower(w.name) like ${pattern.toLowerCase()}`;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { parsePage, type QueryParameters } from '#api/json-api';
 import { sql, type Sql } from '#platform/kernel';
@@ -146,6 +147,9 @@ const STATUSES = 'workspace_runs_by_status';
 const PROJECTS = 'workspaces_by_project';
 const LOCKS = 'workspace_locks_pkey';
 const NAMES_IN_SITE = 'workspaces_by_name_in_site';
+const RUNS_IN_SITE = 'workspace_runs_by_creation_in_site';
+/** The id of a workspace of the large organization. */
+const ID = `ws-${createHash('md5').update('0.1').digest('hex')}`;
 
 const IN_PROJECT = 'filter[project][id]=prj-0-1';
 const centered = (value: string): string => `filter[tagged][0][key]=cost-center&filter[tagged][0][value]=${value}`;
@@ -173,6 +177,33 @@ describe('the list of a site with 125,000 workspaces', () => {
     expect(readWhole(plan, LARGE_TABLES)).toEqual([]);
     expect(indexesOf(plan)).toContain(NAMES_IN_SITE);
     expect(rowsRead(plan, COUNTED_TABLES)).toBeLessThanOrEqual(A_PAGE);
+  });
+
+  it.each([
+    ['PROD-0123', 20],
+    ['Tenant-17', 275],
+    ['nothing', 0],
+    [ID, 1],
+  ])('reads little more than the matches of the search for %s', async (search, total) => {
+    const { result, statement } = await listSite({}, { search });
+    expect(result.total).toBe(total);
+    const plan = await planFor(server.database, statement);
+    expect(readWhole(plan, LARGE_TABLES)).toEqual([]);
+    expect(indexesOf(plan)).toContain(PART_OF_NAME);
+    expect(rowsRead(plan, COUNTED_TABLES)).toBeLessThanOrEqual(2 * A_PAGE + 2 * total);
+  });
+
+  it.each([
+    [{}, false],
+    [{}, true],
+    [{ 'page[number]': '5' }, true],
+  ] as const)('reads little more than the page %j by run, descending: %j', async (query, descending) => {
+    const { result, statement } = await listSite(query, { sort: 'current-run.created-at', descending });
+    expect(result.total).toBe(125_000);
+    const plan = await planFor(server.database, statement);
+    expect(readWhole(plan, LARGE_TABLES)).toEqual([]);
+    expect(indexesOf(plan)).toContain(RUNS_IN_SITE);
+    expect(rowsRead(plan, COUNTED_TABLES)).toBeLessThanOrEqual(2 * A_PAGE);
   });
 
   it('reads the runs with a status, not those of all workspaces', async () => {
