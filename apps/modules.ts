@@ -67,6 +67,7 @@ import {
   createEndedLogsJob,
   createRunFileSweeper,
   createRunLogs,
+  createRunTasksJob,
   RUN_FILES,
   runsDefinition,
   createLostExecutorsJob,
@@ -74,6 +75,7 @@ import {
 } from '#runs/runs';
 import { automaticDestroyDefinition, createAutomaticDestroyJob } from '#runs/automatic-destroy';
 import { commitsDefinition, createCommitsJobs } from '#runs/commits';
+import { runTasksDefinition } from '#runs/run-tasks';
 import { createTriggeredRunsFollower, runTriggersDefinition } from '#runs/run-triggers';
 import { savedViewsDefinition } from '#organizations/saved-views';
 import { createScimDefinition } from '#identity/scim';
@@ -102,6 +104,7 @@ const eventDefinitions: readonly ModuleDefinition[] = [
   workspacesDefinition,
   tagsDefinition,
   stateDefinition,
+  runTasksDefinition,
   runsDefinition,
   runTriggersDefinition,
   automaticDestroyDefinition,
@@ -318,6 +321,7 @@ export const createScheduledJobs = (
     createExpiredVariableSetsJob(store, clock, ids),
     createAutomaticDestroyJob({ store, clock, ids, releases: new ToolReleases(settings.toolReleases) }),
     createLostExecutorsJob(store, clock, ids),
+    createRunTasksJob({ ...dependencies, ...settings }),
     createWaitingRemoteRunsJob(store.database, clock, logger),
     ...createCommitsJobs({ ...dependencies, ...settings }),
     ...createMessageJobs(dependencies, settings),

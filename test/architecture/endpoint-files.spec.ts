@@ -16,6 +16,7 @@ import {
   type Route,
 } from '../support/gateway-routes.js';
 import { makeOauthClient, openTestGitHost, REACHES_GIT_HOSTS } from '../support/git-host.js';
+import { makeRunTask, makeTaskReport, makeWorkspaceTask } from '../support/task-service.js';
 import { makeNotificationConfiguration } from '../support/notification-receiver.js';
 import {
   expectStatus,
@@ -93,7 +94,8 @@ const NOUNS: Readonly<Record<string, string>> = {
   'run-jobs': 'what a claimed phase needs, for executors; only a POST returns it',
   'run-logs': 'the output of plans and applies, as text; their documents contain the links',
   'run-tokens': 'authentication tokens that executors issue for a run',
-  'task-stages': 'a list that is always empty: there are no run tasks',
+  'task-callbacks': 'responses without a body',
+  'task-outcome-bodies': 'texts in Markdown; documents of outcomes contain the links',
 };
 
 /** Controllers of relationships, and of documents for administrators, with the type of the resources. */
@@ -234,6 +236,8 @@ const furnish = async (): Promise<typeof seeds> => {
   const sshKey = expectStatus(await server.post('/api/v2/organizations/acme/ssh-keys', key), 201).body.data
     .id as string;
   const { client, token: oauthToken } = await makeOauthClient(server, 'acme', await openTestGitHost());
+  const task = await makeRunTask(server, 'acme', 'scanner');
+  const workspaceTask = await makeWorkspaceTask(server, workspace, task);
   const deleted = await makeWorkspace(server, 'acme', 'deleted');
   expectStatus(await server.delete(`/api/v2/workspaces/${deleted}`), 204);
   const view = resource('saved-views', { name: 'all', query: '', shared: true });
@@ -251,6 +255,7 @@ const furnish = async (): Promise<typeof seeds> => {
   const configuration = await makeConfigurationVersion(server, workspace);
   const upstream = await makeWorkspace(server, 'acme', 'upstream');
   const trigger = await makeRunTrigger(server, workspace, upstream);
+  const taskReport = await makeTaskReport(server, workspace);
   const run = await makeRun(server, workspace);
   const comment = resource('comments', { body: 'well' });
   const runComment = expectStatus(await server.post(`/api/v2/runs/${run}/comments`, comment), 201).body.data;
@@ -303,6 +308,11 @@ const furnish = async (): Promise<typeof seeds> => {
     'cidr-ranges': ipAllowlist.relationships['cidr-ranges'].data[0].id,
     'run-triggers': trigger,
     'saved-views': savedView.id,
+    tasks: task,
+    'task-stages': taskReport.stage,
+    'task-results': taskReport.result,
+    'task-result-outcomes': taskReport.outcome,
+    [`workspaces/${workspace}/tasks`]: workspaceTask,
     'oauth-clients': client,
     'oauth-tokens': oauthToken,
     'ssh-keys': sshKey,

@@ -34,6 +34,9 @@ import * as recoverableItems from '../../libs/operations/recovery/recoverable-it
 import * as savedViews from '../../libs/organizations/saved-views/saved-views.controller.js';
 import * as oauthClients from '../../libs/vcs/connections/oauth-clients.controller.js';
 import * as oauthTokens from '../../libs/vcs/connections/oauth-tokens.controller.js';
+import * as runTasks from '../../libs/runs/run-tasks/tasks.controller.js';
+import { taskReportBody } from '../../libs/runs/runs/task-results/task-report.body.js';
+import * as workspaceTasks from '../../libs/runs/run-tasks/workspace-tasks.controller.js';
 import * as sshKeys from '../../libs/organizations/ssh-keys/ssh-keys.controller.js';
 import * as stateVersions from '../../libs/workspaces/state/state-versions/state-versions.body.js';
 import * as reservedTagKeys from '../../libs/workspaces/tags/reserved-tag-keys/reserved-tag-keys.controller.js';
@@ -560,6 +563,49 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
     ],
     also: { name: 'cadastre', query: 'cadastre', shared: 'cadastre' },
   },
+  tasks: {
+    requests: [
+      {
+        name: 'create',
+        routes: [`POST ${ORGANIZATION}/tasks`],
+        body: runTasks.createRunTaskBody,
+        goTfe: ['RunTaskCreateOptions'],
+      },
+      {
+        name: 'update',
+        routes: ['PATCH /api/v2/tasks/:id'],
+        body: runTasks.updateRunTaskBody,
+        goTfe: ['RunTaskUpdateOptions'],
+      },
+    ],
+  },
+  'task-results': {
+    requests: [
+      {
+        name: 'callback',
+        // Listed in OTHER_BODIES.
+        routes: [],
+        body: taskReportBody,
+        goTfe: ['TaskResultCallbackRequestOptions'],
+      },
+    ],
+  },
+  'workspace-tasks': {
+    requests: [
+      {
+        name: 'create',
+        routes: ['POST /api/v2/workspaces/:workspace/tasks'],
+        body: workspaceTasks.createWorkspaceTaskBody,
+        goTfe: ['WorkspaceRunTaskCreateOptions'],
+      },
+      {
+        name: 'update',
+        routes: ['PATCH /api/v2/workspaces/:workspace/tasks/:id'],
+        body: workspaceTasks.updateWorkspaceTaskBody,
+        goTfe: ['WorkspaceRunTaskUpdateOptions'],
+      },
+    ],
+  },
   'oauth-clients': {
     requests: [
       {
@@ -893,6 +939,8 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
 export const OTHER_BODIES: readonly string[] = [
   `POST ${ORGANIZATION}/audit-facts`,
   'POST /api/v2/webhooks/vcs/:id',
+  // The access token is checked before the body is read.
+  'PATCH /api/v2/task-results/:id/callback',
   'POST /oauth/back-channel-logout/:provider',
   'POST /oauth/token',
   'POST /oauth/revoke',
@@ -962,13 +1010,6 @@ export const NOT_BUILT: Readonly<Record<string, readonly string[]>> = {
   ],
   'provider sets': ['ProviderSetCreateOptions'],
   queries: ['QueryRunCreateOptions'],
-  'run tasks': [
-    'RunTaskCreateOptions',
-    'RunTaskUpdateOptions',
-    'TaskResultCallbackRequestOptions',
-    'WorkspaceRunTaskCreateOptions',
-    'WorkspaceRunTaskUpdateOptions',
-  ],
   stacks: [
     'CreateStackConfigurationOptions',
     'RegistryComponentCreateOptions',

@@ -23,6 +23,7 @@ import {
   type SeededOrganization,
 } from '../support/seeds.js';
 import { HOST_TOKEN, newOauthClient, openTestGitHost } from '../support/git-host.js';
+import { newRunTask, newWorkspaceTask, openTestTaskService } from '../support/task-service.js';
 import type { ApiResponse, ApiTestClient, TestServer } from '../support/server.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 
@@ -431,6 +432,38 @@ const suspend =
     return { answer, id, meta: null, accessor: dataOf(await world.server.get(`${P}/account/details`)).id };
   };
 
+const makeTask = async (world: CatalogueWorld) => {
+  const service = await openTestTaskService();
+  const name = world.unique('task');
+  const answer = expectStatus(await world.owner.post(of(world, 'tasks'), newRunTask(name, service)), 201);
+  const meta = {
+    task_name: name,
+    task_category: 'task',
+    task_url: service.url,
+    task_enabled: true,
+    task_hmac_key_present: false,
+  };
+  return { answer, id: answer.body.data.id as string, name, meta };
+};
+
+const attachTask = async (world: CatalogueWorld) => {
+  const { id: task, name } = await makeTask(world);
+  const workspaceName = world.unique('workspace');
+  const workspace = await makeWorkspace(world.owner, world.name, workspaceName);
+  const path = `${P}/workspaces/${workspace}/tasks`;
+  const answer = expectStatus(await world.owner.post(path, newWorkspaceTask(task)), 201);
+  const meta = {
+    task_enforcement_level: 'mandatory',
+    task_stage: 'post_plan',
+    workspace: workspaceName,
+    workspace_id: workspace,
+    organization_task: name,
+    organization_task_id: task,
+  };
+  const id = answer.body.data.id as string;
+  return { answer, id, path: `${path}/${id}`, meta };
+};
+
 const connect = async (world: CatalogueWorld) => {
   const host = await openTestGitHost();
   const body = newOauthClient(host, { name: world.unique('git') });
@@ -660,6 +693,35 @@ export const AUDITED_ACTIONS: Readonly<Record<string, AuditedAction>> = {
   'saved_view.destroy': async (world) => {
     const { id, path } = await makeView(world);
     return { answer: expectStatus(await world.owner.delete(path), 204), id, meta: { shared: false } };
+  },
+  'task.create': async (world) => {
+    const { answer, id, meta } = await makeTask(world);
+    return { answer, id, meta };
+  },
+  'task.update': async (world) => {
+    const { id, meta } = await makeTask(world);
+    const body = resource('tasks', { enabled: false, 'hmac-key': 'another key' });
+    const answer = expectStatus(await world.owner.patch(`${P}/tasks/${id}`, body), 200);
+    const after = { ...meta, task_enabled: false, task_hmac_key_present: true, task_hmac_key_changed: true };
+    return { answer, id, meta: after };
+  },
+  'task.destroy': async (world) => {
+    const { id, meta } = await makeTask(world);
+    return { answer: expectStatus(await world.owner.delete(`${P}/tasks/${id}`), 204), id, meta };
+  },
+  'workspace_task.create': async (world) => {
+    const { answer, id, meta } = await attachTask(world);
+    return { answer, id, meta };
+  },
+  'workspace_task.update': async (world) => {
+    const { id, path, meta } = await attachTask(world);
+    const body = resource('workspace-tasks', { 'enforcement-level': 'advisory' });
+    const answer = expectStatus(await world.owner.patch(path, body), 200);
+    return { answer, id, meta: { ...meta, task_enforcement_level: 'advisory' } };
+  },
+  'workspace_task.destroy': async (world) => {
+    const { id, path, meta } = await attachTask(world);
+    return { answer: expectStatus(await world.owner.delete(path), 204), id, meta };
   },
   'oauth_client.create': async (world) => {
     const { answer, id, name, url } = await connect(world);

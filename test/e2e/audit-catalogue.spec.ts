@@ -105,7 +105,8 @@ describe('the audit trail', () => {
     ...WORKLOAD_ACTIONS,
     ...NOTIFICATION_ACTIONS,
   };
-  // Only operators create sign-in links. Jobs record lost executors (libs/runs/runs/run-leases), deletions of
+  // Only operators create sign-in links. Services of run tasks report results
+  // (libs/runs/runs/task-results). Jobs record lost executors (libs/runs/runs/run-leases), deletions of
   // their old data (libs/operations/retention), and starts and changes of
   // logs (libs/activity/audit-trail/log, libs/activity/audit-trail-log).
   const elsewhere = [
@@ -115,6 +116,7 @@ describe('the audit trail', () => {
     'organization.destroy',
     'run.lose_executor',
     'run.permanently_delete_backing_data',
+    'task_result.callback',
     'workspace.expire_lock',
     'workspace.remind_auto_destroy',
     'sign_in_methods.create_link',

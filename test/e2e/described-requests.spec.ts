@@ -28,9 +28,10 @@ const SEED = chooseSeed(20_261_124);
 /**
  * Some operations need a state that only other requests can create, such as a lock of the same caller, a run that waits for its
  * confirmation or that an executor has claimed, or a form with the token of a page. The test of a notification configuration
- * needs a destination that answers, and releases of terraform that the server lists cannot be deleted.
+ * needs a destination that answers, the report of a run task needs the token of a request to its service, and releases of terraform that
+ * the server lists cannot be deleted.
  */
-const MOST_REFUSED = 67;
+const MOST_REFUSED = 68;
 
 type RequestOperation = {
   readonly parameters?: readonly ParameterTemplate[];

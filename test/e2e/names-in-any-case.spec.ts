@@ -66,6 +66,7 @@ describe('a name in another case', () => {
       'audit-trail',
       'audit-trail/settings',
       'saved-views',
+      'tasks',
       'cidr-range-lists',
       'authentication-token',
       'data-retention-policy',

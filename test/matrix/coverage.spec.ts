@@ -38,7 +38,6 @@ const ELSEWHERE: Partial<Record<Permission, string>> = {
   'list-organization': 'decides what the list of organizations shows, and refuses nothing',
   'change-email': 'decides whether a new e-mail address is confirmed at once, and refuses nothing',
   'leave-organization': 'allows members to leave without another permission',
-  'manage-run-tasks': 'there are no run tasks yet, so only documents show it',
 };
 
 /** Permissions that decide what a document shows to callers that read it, with the reason. */

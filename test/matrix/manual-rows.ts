@@ -149,6 +149,16 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
     'custom on the project, settings delete',
   ],
   'POST /organizations/:organization/oauth-clients': [...OWNERS, 'manageVcsSettings in the organization'],
+  'POST /organizations/:organization/tasks': [...OWNERS, 'manageRunTasks in the organization'],
+  'POST /workspaces/:workspace/tasks': [
+    ...OWNERS,
+    'manageRunTasks in the organization',
+    'admin on the workspace',
+    'admin on the project',
+    'maintain on the project',
+    'custom on the workspace, runTasks true',
+    'custom on the project, runTasks true',
+  ],
   'POST /organizations/:organization/ssh-keys': [...OWNERS, 'manageVcsSettings in the organization'],
   'POST /organizations/:organization/registry-providers': [...OWNERS, 'manageProviders in the organization'],
   'POST /organizations/:organization/registry-providers/:registryName/:namespace/:name/versions': [

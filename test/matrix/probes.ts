@@ -2,6 +2,7 @@ import type { Permission } from '#api/access';
 import { platformAttributes, providerBody, uploadTo, zipOf } from '../support/registry.js';
 import { expectStatus, makeConfigurationVersion, makeRun, reportBody, resource, runBody } from '../support/seeds.js';
 import type { ApiResponse, ApiTestClient } from '../support/server.js';
+import { newRunTask, newWorkspaceTask } from '../support/task-service.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 import { addState, newVariable, type MatrixCallerInWorld, type MatrixWorld } from './shared-world.js';
 import { organization, theAgent } from './targets.js';
@@ -84,6 +85,8 @@ export const OF_WORKSPACE: PermissionMap = {
         expectStatus(await theAgent(world).api.post(`/api/v2/runs/${run}/progress`, report), 200);
       return api.post(`/api/v2/runs/${run}/actions/apply`);
     },
+    'can-manage-run-tasks': ({ api, id, world }) =>
+      api.post(of(id, '/tasks'), newWorkspaceTask(world.resources.attachedTask)),
     'can-read-variable': read('/vars'),
     'can-update-variable': ({ api, id }) => api.post(of(id, '/vars'), newVariable('key')),
     'can-read-state-versions': async (scene) => {
@@ -111,7 +114,7 @@ export const OF_WORKSPACE: PermissionMap = {
     'can-update-variable',
     'can-read-state-versions',
   ],
-  byTable: { 'can-manage-run-tasks': 'manage-run-tasks', 'can-read-assessment-results': 'read-runs' },
+  byTable: { 'can-read-assessment-results': 'read-runs' },
   never: ['can-read-change-requests', 'can-update-change-requests'],
 };
 
@@ -162,6 +165,9 @@ export const OF_ORGANIZATION: PermissionMap = {
     'can-update-api-token': ({ api }) => api.post(`${ACME}/authentication-token?token=audit-trails`),
     'can-update-oauth': ({ api, world }) =>
       api.patch(`/api/v2/oauth-clients/${world.resources.oauthClient}`, resource('oauth-clients', { name: 'renamed' })),
+    'can-manage-run-tasks': ({ api, world }) =>
+      api.post(`${ACME}/tasks`, newRunTask(world.unique('made'), { url: world.resources.taskService })),
+    'can-read-run-tasks': ({ api }) => api.get(`${ACME}/tasks`),
     'can-update-ssh-keys': create('ssh-keys', { value: 'a private key' }),
     'can-create-provider': makesProvider,
     'can-manage-custom-providers': makesProvider,
@@ -175,8 +181,6 @@ export const OF_ORGANIZATION: PermissionMap = {
   sharing: [],
   byTable: {
     'can-create-workspace-migration': 'create-workspace',
-    'can-manage-run-tasks': 'manage-run-tasks',
-    'can-read-run-tasks': 'manage-run-tasks',
   },
   never: [
     'can-create-module',

@@ -23,6 +23,7 @@ import {
 } from '../support/seeds.js';
 import { createTestSigning } from '../support/trail-signing.js';
 import type { ApiResponse, ApiTestClient, TestServer } from '../support/server.js';
+import { makeRunTask, makeTaskReport, makeWorkspaceTask, openTestTaskService } from '../support/task-service.js';
 import { makeOauthClient, openTestGitHost } from '../support/git-host.js';
 import { addKey, makeProvider, publishVersion } from '../support/registry.js';
 import { makeSigner } from '../support/releases.js';
@@ -198,6 +199,9 @@ const furnish = async (
   { land, one, beside, far }: Pick<MatrixWorld, 'land' | 'one' | 'beside' | 'far'>,
 ) => {
   const sshKey = idOf(await server.post('/api/v2/organizations/acme/ssh-keys', newSshKey('key')));
+  const runTask = await makeRunTask(server, 'acme', 'task');
+  // Disabled, so that runs of the workspace do not wait for it.
+  const attachedTask = await makeRunTask(server, 'acme', 'attached-task', { enabled: false });
   const gitHost = await openTestGitHost();
   const connection = await makeOauthClient(server, 'acme', gitHost, 'git');
   const factSource = idOf(
@@ -208,7 +212,7 @@ const furnish = async (
   const [openSet, openSetVariable] = await makeSet(server, 'set-of-all');
   const [landSet, landSetVariable] = await makeSet(server, 'set-of-land', { parent: relation('projects', land) });
   const configuration = await makeConfigurationVersion(server, one);
-  const run = await makeSpeculativeRun(server, one);
+  const { run, ...taskReport } = await makeTaskReport(server, one);
   const comment = idOf(await server.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'Hm.' })));
   const events = expectStatus(await server.get(`/api/v2/runs/${run}/run-events`), 200);
   const { relationships } = expectStatus(await server.get(`/api/v2/runs/${run}`), 200).body.data;
@@ -229,6 +233,10 @@ const furnish = async (
   return {
     ...(await furnishRegistry(server)),
     sshKey,
+    taskService: (await openTestTaskService()).url,
+    runTask,
+    attachedTask,
+    workspaceTask: await makeWorkspaceTask(server, one, attachedTask),
     gitHost: gitHost.url,
     oauthClient: connection.client,
     oauthToken: connection.token,
@@ -244,6 +252,9 @@ const furnish = async (
     run,
     runBeside: await makeSpeculativeRun(server, beside),
     runFar: await makeSpeculativeRun(server, far),
+    taskStage: taskReport.stage,
+    taskResult: taskReport.result,
+    taskOutcome: taskReport.outcome,
     comment,
     auditEntry: trail.body.data[0].id as string,
     timeStamp,

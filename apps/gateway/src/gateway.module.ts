@@ -36,6 +36,7 @@ import { RetentionModule } from '#operations/retention';
 import { CommitsModule } from '#runs/commits';
 import { RunTriggersModule } from '#runs/run-triggers';
 import { RunsModule } from '#runs/runs';
+import { RunTasksModule } from '#runs/run-tasks';
 import { SavedViewsModule } from '#organizations/saved-views';
 import { ScimModule } from '#identity/scim';
 import { SignInModule } from '#identity/sign-in';
@@ -124,6 +125,10 @@ const listSiteModules = (runtime: Runtime): DynamicModule[] => {
     }),
   ];
 };
+const listRunModules = ({ blobs, encryptionKeys, settings }: Runtime): DynamicModule[] => [
+  RunTasksModule.with(settings),
+  RunsModule.with({ ...settings, blobs, encryptionKeys }),
+];
 
 /** The REST gateway with all modules that it serves. */
 @Module({})
@@ -154,7 +159,7 @@ export class GatewayModule {
         ConnectionsModule.with(settings),
         WorkspacesModule.with(settings),
         StateModule.with({ blobs, encryptionKeys, publicUrl, inlineLimit: settings.inlineStateLimit }),
-        RunsModule.with({ ...settings, blobs, encryptionKeys, publicUrl }),
+        ...listRunModules(runtime),
         RegistryModule.with({ blobs, encryptionKeys, publicUrl, archiveLimit: settings.providerArchiveLimit }),
         NotificationsModule.with({ encryptionKeys, outboundPrivateHosts, publicUrl, smtp }),
         LiveEventsModule.with(settings),

@@ -20,21 +20,6 @@ const verdict = {
 };
 const ended = { ...check, comment: 'looked at', actor: 'ada' };
 const evaluation = { comment: 'well', payload: { workspace: check.workspace, run: check.run }, actor: 'grace' };
-const task = {
-  task_name: 'scan',
-  task_category: 'task',
-  task_url: 'https://scan.example/hook',
-  task_enabled: true,
-  task_hmac_key_present: false,
-};
-const workspaceTask = {
-  task_enforcement_level: 'advisory',
-  task_stage: 'post_plan',
-  workspace: 'prod',
-  workspace_id: 'ws-1',
-  organization_task: 'scan',
-  organization_task_id: 'task-1',
-};
 
 /** Examples of `meta` by row name, for rows with required fields. */
 export const META: Readonly<Record<string, Meta>> = {
@@ -55,30 +40,6 @@ export const META: Readonly<Record<string, Meta>> = {
   'policy_evaluation.overridden': evaluation,
   'policy_evaluation.canceled': evaluation,
   'registry_module.destroy_version': { version: 7 },
-  'task.create': task,
-  'task.update': { ...task, task_hmac_key_changed: true },
-  'task.destroy': task,
-  'task_result.callback': {
-    task_result_status: 'passed',
-    task_result_url: 'https://scan.example/results/1',
-    task_result_message: 'nothing found',
-    workspace: 'prod',
-    workspace_id: 'ws-1',
-    run_id: 'run-1',
-    run_created_at: '2026-11-21T10:41:51.120Z',
-    run_created_by: 'ada',
-    run_message: 'Queued by hand',
-    run_is_speculative: false,
-    workspace_task_id: 'wstask-1',
-    workspace_task_stage: 'post_plan',
-    workspace_task_enforcement: 'advisory',
-    organization_task: 'scan',
-    organization_task_id: 'task-1',
-    organization_task_url: 'https://scan.example/hook',
-  },
-  'workspace_task.create': workspaceTask,
-  'workspace_task.update': workspaceTask,
-  'workspace_task.destroy': workspaceTask,
 };
 
 /**

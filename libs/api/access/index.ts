@@ -15,6 +15,7 @@ export {
   getSessionCredential,
   SESSION_COOKIE,
   toSessionCredential,
+  getBearerToken,
 } from './authentication/credentials.js';
 export { SignInRequired, SignInRequiredFilter } from './authentication/sign-in-required.filter.js';
 export { hasRecentSignIn, RECENT_SIGN_IN_MS } from './authentication/recent-sign-in.js';

@@ -3693,6 +3693,92 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/organizations/{organization}/tasks': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the run tasks of an organization */
+    get: operations['listRunTasks'];
+    put?: never;
+    /**
+     * Create a run task
+     * @description The server sends a test to the service, with the access token `test-token`. The service must answer 200. `hmac-key` signs all requests to the service.
+     */
+    post: operations['createRunTask'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/tasks/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a run task */
+    get: operations['getRunTask'];
+    put?: never;
+    post?: never;
+    /**
+     * Delete a run task
+     * @description Workspaces lose the task.
+     */
+    delete: operations['deleteRunTask'];
+    options?: never;
+    head?: never;
+    /**
+     * Change a run task
+     * @description If the URL or the key changes, the server tests the service again. An empty `hmac-key` removes the key.
+     */
+    patch: operations['updateRunTask'];
+    trace?: never;
+  };
+  '/api/v2/workspaces/{workspace}/tasks': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the run tasks of a workspace */
+    get: operations['listWorkspaceTasks'];
+    put?: never;
+    /**
+     * Create a run task of a workspace
+     * @description Without `stages`, the task is requested after the plan.
+     */
+    post: operations['createWorkspaceTask'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/workspaces/{workspace}/tasks/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a run task of a workspace */
+    get: operations['getWorkspaceTask'];
+    put?: never;
+    post?: never;
+    /** Delete a run task of a workspace */
+    delete: operations['deleteWorkspaceTask'];
+    options?: never;
+    head?: never;
+    /** Change a run task of a workspace */
+    patch: operations['updateWorkspaceTask'];
+    trace?: never;
+  };
   '/api/v2/workspaces/{id}/run-triggers': {
     parameters: {
       query?: never;
@@ -4263,26 +4349,6 @@ export interface paths {
     };
     /** Show the plan of a run */
     get: operations['getPlanOfRun'];
-    put?: never;
-    post?: never;
-    delete?: never;
-    options?: never;
-    head?: never;
-    patch?: never;
-    trace?: never;
-  };
-  '/api/v2/runs/{id}/task-stages': {
-    parameters: {
-      query?: never;
-      header?: never;
-      path?: never;
-      cookie?: never;
-    };
-    /**
-     * List the task stages of a run
-     * @description The list is always empty, because the server has no run tasks.
-     */
-    get: operations['listTaskStages'];
     put?: never;
     post?: never;
     delete?: never;
@@ -4873,6 +4939,137 @@ export interface paths {
     };
     /** Count the runs of a workspace by day and result */
     get: operations['showWorkspaceRunStatistics'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/task-results/{id}/callback': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    /**
+     * Report a task result
+     * @description For the service of a run task. The `access_token` of the request to the service replaces the token. The report has the status `running`, `passed` or `failed`, and can have a `message`, a `url` and `outcomes`. The last report of a service must come within 10 minutes after the one before, and within an hour after its request.
+     */
+    patch: operations['reportTaskResult'];
+    trace?: never;
+  };
+  '/api/v2/task-result-outcomes/{id}/body': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Show the text of an outcome
+     * @description Markdown as the service has sent it. Do not trust it: it can contain HTML.
+     */
+    get: operations['getTaskResultOutcomeBody'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/task-results/{id}/outcomes': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the outcomes of a task result
+     * @description In the order in which the service has reported them.
+     */
+    get: operations['listTaskResultOutcomes'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/task-result-outcomes/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show an outcome of a task result */
+    get: operations['getTaskResultOutcome'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/task-results/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a task result */
+    get: operations['getTaskResult'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/runs/{id}/task-stages': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the task stages of a run
+     * @description In the order of the run. The list is empty if the run has no run tasks.
+     */
+    get: operations['listTaskStages'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/task-stages/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a task stage */
+    get: operations['getTaskStage'];
     put?: never;
     post?: never;
     delete?: never;
@@ -6588,74 +6785,6 @@ export interface components {
         | {
             id: string;
             /** @constant */
-            type: 'task';
-            /** @constant */
-            action: 'create';
-            meta: {
-              task_name: string;
-              task_category: string;
-              task_url: string;
-              task_enabled: boolean;
-              task_hmac_key_present: boolean;
-            };
-          }
-        | {
-            id: string;
-            /** @constant */
-            type: 'task';
-            /** @constant */
-            action: 'update';
-            meta: {
-              task_name: string;
-              task_category: string;
-              task_url: string;
-              task_enabled: boolean;
-              task_hmac_key_present: boolean;
-              task_hmac_key_changed: boolean;
-            };
-          }
-        | {
-            id: string;
-            /** @constant */
-            type: 'task';
-            /** @constant */
-            action: 'destroy';
-            meta: {
-              task_name: string;
-              task_category: string;
-              task_url: string;
-              task_enabled: boolean;
-              task_hmac_key_present: boolean;
-            };
-          }
-        | {
-            id: string;
-            /** @constant */
-            type: 'task_result';
-            /** @constant */
-            action: 'callback';
-            meta: {
-              task_result_status: string;
-              task_result_url: string;
-              task_result_message: string;
-              workspace: string;
-              workspace_id: string;
-              run_id: string;
-              run_created_at: string;
-              run_created_by: string;
-              run_message: string;
-              run_is_speculative: boolean;
-              workspace_task_id: string;
-              workspace_task_stage: string;
-              workspace_task_enforcement: string;
-              organization_task: string;
-              organization_task_id: string;
-              organization_task_url: string;
-            };
-          }
-        | {
-            id: string;
-            /** @constant */
             type: 'task_stage';
             /** @constant */
             action: 'override';
@@ -6663,21 +6792,6 @@ export interface components {
             meta: {
               [key: string]: string | number | boolean | null;
             } | null;
-          }
-        | {
-            id: string;
-            /** @constant */
-            type: 'workspace_task';
-            /** @enum {string} */
-            action: 'create' | 'update' | 'destroy';
-            meta: {
-              task_enforcement_level: string;
-              task_stage: string;
-              workspace: string;
-              workspace_id: string;
-              organization_task: string;
-              organization_task_id: string;
-            };
           };
     };
     /** @description Several facts. The server records the valid facts only if all of them are valid. */
@@ -7977,6 +8091,81 @@ export interface components {
           version: string;
           'key-id': string;
           protocols: ('4.0' | '5.0' | '6.0')[] | null;
+        };
+        relationships?: unknown;
+      };
+    };
+    CreateRunTaskBody: {
+      data: {
+        type?: ('tasks' | '') | null;
+        attributes: {
+          name: string;
+          url: string;
+          category?: 'task' | null;
+          description?: string | null;
+          enabled?: boolean | null;
+          'hmac-key'?: string | null;
+          'global-configuration'?: {
+            enabled?: boolean | null;
+            stages?: ('pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply')[] | null;
+            'enforcement-level'?: ('advisory' | 'mandatory') | null;
+          } | null;
+        };
+        relationships?: {
+          /** @description the server itself sends the requests to run tasks */
+          'agent-pool'?: unknown;
+        } | null;
+      };
+    };
+    UpdateRunTaskBody: {
+      data: {
+        type?: ('tasks' | '') | null;
+        /** @default {} */
+        attributes: {
+          name?: string | null;
+          url?: string | null;
+          category?: 'task' | null;
+          description?: string | null;
+          enabled?: boolean | null;
+          'hmac-key'?: string | null;
+          'global-configuration'?: {
+            enabled?: boolean | null;
+            stages?: ('pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply')[] | null;
+            'enforcement-level'?: ('advisory' | 'mandatory') | null;
+          } | null;
+        };
+        relationships?: {
+          /** @description the server itself sends the requests to run tasks */
+          'agent-pool'?: unknown;
+        } | null;
+      };
+    };
+    CreateWorkspaceTaskBody: {
+      data: {
+        type?: ('workspace-tasks' | '') | null;
+        attributes: {
+          /** @enum {string} */
+          'enforcement-level': 'advisory' | 'mandatory';
+          stage?: ('pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply') | null;
+          stages?: ('pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply')[] | null;
+        };
+        relationships: {
+          task: {
+            data: {
+              id: string;
+            };
+          };
+        };
+      };
+    };
+    UpdateWorkspaceTaskBody: {
+      data: {
+        type?: ('workspace-tasks' | '') | null;
+        /** @default {} */
+        attributes: {
+          'enforcement-level'?: ('advisory' | 'mandatory') | null;
+          stage?: ('pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply') | null;
+          stages?: ('pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply')[] | null;
         };
         relationships?: unknown;
       };
@@ -13239,6 +13428,144 @@ export interface components {
       /** @example id-of-oauth-tokens */
       id: string;
     };
+    RunTaskPageWithIncluded: {
+      data: components['schemas']['RunTask'][];
+      included?: (components['schemas']['WorkspaceTask'] | components['schemas']['Workspace'])[];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description A service that the runs of an organization consult. No response contains the key of its requests. */
+    RunTask: {
+      /** @example task-7oD7doVTQdAFnMLV */
+      id: string;
+      /** @constant */
+      type: 'tasks';
+      attributes: {
+        /** @constant */
+        category: 'task';
+        /** @example Scans plans for open ports */
+        description: string;
+        /**
+         * @description Runs skip a task that is off.
+         * @example true
+         */
+        enabled: boolean;
+        /**
+         * @example {
+         *       "enabled": false,
+         *       "stages": [],
+         *       "enforcement-level": "advisory"
+         *     }
+         */
+        'global-configuration': {
+          /** @description Whether the task belongs to every workspace. */
+          enabled: boolean;
+          stages: ('pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply')[];
+          /** @enum {string} */
+          'enforcement-level': 'advisory' | 'mandatory';
+        };
+        /** @constant */
+        'hmac-key': null;
+        /** @example scanner */
+        name: string;
+        /** @example https://scanner.example.com/terraform */
+        url: string;
+      };
+      relationships: {
+        'agent-pool': {
+          data: null;
+        };
+        organization: {
+          data: components['schemas']['OrganizationIdentifier'] | null;
+          links?: components['schemas']['RelatedLinks'];
+        };
+        'workspace-tasks': {
+          data: components['schemas']['WorkspaceTaskIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/tasks/task-7oD7doVTQdAFnMLV
+         */
+        self: string;
+      };
+    };
+    WorkspaceTaskIdentifier: {
+      /** @constant */
+      type: 'workspace-tasks';
+      /** @example id-of-workspace-tasks */
+      id: string;
+    };
+    /** @description A run task of a workspace, with its stages and what a failure means. */
+    WorkspaceTask: {
+      /** @example wstask-tBXYu8GVAFBpcmPm */
+      id: string;
+      /** @constant */
+      type: 'workspace-tasks';
+      attributes: {
+        /**
+         * @example mandatory
+         * @enum {string}
+         */
+        'enforcement-level': 'advisory' | 'mandatory';
+        /**
+         * @description The first of the stages.
+         * @example post_plan
+         * @enum {string}
+         */
+        stage: 'pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply';
+        /**
+         * @example [
+         *       "post_plan"
+         *     ]
+         */
+        stages: ('pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply')[];
+      };
+      relationships: {
+        task: {
+          data: components['schemas']['TaskIdentifier'] | null;
+          links?: components['schemas']['RelatedLinks'];
+        };
+        workspace: {
+          data: components['schemas']['WorkspaceIdentifier'] | null;
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/workspace-tasks/wstask-tBXYu8GVAFBpcmPm
+         */
+        self: string;
+      };
+    };
+    TaskIdentifier: {
+      /** @constant */
+      type: 'tasks';
+      /** @example id-of-tasks */
+      id: string;
+    };
+    RunTaskDocument: {
+      data: components['schemas']['RunTask'];
+    };
+    RunTaskDocumentWithIncluded: {
+      data: components['schemas']['RunTask'];
+      included?: (components['schemas']['WorkspaceTask'] | components['schemas']['Workspace'])[];
+    };
+    WorkspaceTaskPage: {
+      data: components['schemas']['WorkspaceTask'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    WorkspaceTaskDocument: {
+      data: components['schemas']['WorkspaceTask'];
+    };
     RunTriggerDocument: {
       data: components['schemas']['RunTrigger'];
     };
@@ -13693,8 +14020,8 @@ export interface components {
           links?: components['schemas']['RelatedLinks'];
         };
         'task-stages': {
-          /** @example [] */
           data: components['schemas']['TaskStageIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
         };
         'triggering-run': {
           data: components['schemas']['RunIdentifier'] | null;
@@ -14334,23 +14661,6 @@ export interface components {
       /** @example id-of-plan-exports */
       id: string;
     };
-    EmptyPage: {
-      /** @example [] */
-      data: components['schemas']['AnyResource'][];
-      links: components['schemas']['PageLinks'];
-      meta: {
-        pagination: components['schemas']['Pagination'];
-      };
-    };
-    /** @description A resource of another type. */
-    AnyResource: {
-      /** @example id */
-      id: string;
-      /** @example type */
-      type: string;
-    } & {
-      [key: string]: unknown;
-    };
     OrganizationCapacityDocument: {
       data: components['schemas']['OrganizationCapacity'];
     };
@@ -14502,9 +14812,93 @@ export interface components {
         | components['schemas']['ConfigurationVersion']
         | components['schemas']['IngressAttributes']
         | components['schemas']['Plan']
+        | components['schemas']['TaskStage']
         | components['schemas']['User']
         | components['schemas']['Workspace']
       )[];
+    };
+    /** @description A point of a run at which the services of run tasks decide whether the run continues. */
+    TaskStage: {
+      /** @example ts-9f86d081884c7d65 */
+      id: string;
+      /** @constant */
+      type: 'task-stages';
+      attributes: {
+        /**
+         * @example {
+         *       "is-overridable": false
+         *     }
+         */
+        actions: {
+          'is-overridable': boolean;
+        };
+        /**
+         * @example {
+         *       "can-override": false,
+         *       "can-override-policy": false,
+         *       "can-override-tasks": false
+         *     }
+         */
+        permissions: {
+          'can-override': boolean;
+          'can-override-policy': boolean;
+          'can-override-tasks': boolean;
+        };
+        /**
+         * @example post_plan
+         * @enum {string}
+         */
+        stage: 'pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply';
+        /**
+         * @description A run that has ended before a stage makes it `unreachable`.
+         * @example running
+         * @enum {string}
+         */
+        status: 'pending' | 'running' | 'passed' | 'failed' | 'errored' | 'canceled' | 'unreachable';
+        /**
+         * @description When it reached each status.
+         * @example {
+         *       "pending-at": "2026-11-29T12:00:00.000Z",
+         *       "running-at": "2026-11-29T12:00:01.000Z"
+         *     }
+         */
+        'status-timestamps': {
+          [key: string]: string;
+        };
+      };
+      relationships: {
+        'policy-evaluations': {
+          data: components['schemas']['PolicyEvaluationIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        run: {
+          data: components['schemas']['RunIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        'task-results': {
+          data: components['schemas']['TaskResultIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/task-stages/ts-9f86d081884c7d65
+         */
+        self: string;
+      };
+    };
+    PolicyEvaluationIdentifier: {
+      /** @constant */
+      type: 'policy-evaluations';
+      /** @example id-of-policy-evaluations */
+      id: string;
+    };
+    TaskResultIdentifier: {
+      /** @constant */
+      type: 'task-results';
+      /** @example id-of-task-results */
+      id: string;
     };
     RunStatisticsDocument: {
       data: components['schemas']['RunStatistics'];
@@ -14574,6 +14968,168 @@ export interface components {
           'apply-duration-average': number | null;
         }[];
       };
+    };
+    TaskResultOutcomeList: {
+      data: components['schemas']['TaskResultOutcome'][];
+    };
+    /** @description A detail of a task result. */
+    TaskResultOutcome: {
+      /** @example tro-fcde2b2edba56bf4 */
+      id: string;
+      /** @constant */
+      type: 'task-result-outcomes';
+      attributes: {
+        /** @example Port 22 is open */
+        description: string;
+        /**
+         * @description Whether it has a text in Markdown.
+         * @example true
+         */
+        'has-body': boolean;
+        /**
+         * @description The identifier that the service has given it.
+         * @example PORT-22
+         */
+        'outcome-id': string;
+        /**
+         * @example {
+         *       "Severity": [
+         *         {
+         *           "label": "High",
+         *           "level": "error"
+         *         }
+         *       ]
+         *     }
+         */
+        tags: {
+          [key: string]: {
+            label: string;
+            /** @enum {string} */
+            level: 'none' | 'info' | 'warning' | 'error';
+          }[];
+        };
+        /** @example https://scanner.example.com/findings/22 */
+        url: string | null;
+      };
+      relationships: {
+        'task-result': {
+          data: components['schemas']['TaskResultIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/task-result-outcomes/tro-fcde2b2edba56bf4
+         */
+        self: string;
+        /**
+         * Format: uri-reference
+         * @description Present if it has a text.
+         * @example /api/v2/task-result-outcomes/tro-fcde2b2edba56bf4/body
+         */
+        body?: string;
+      };
+    };
+    TaskResultOutcomeDocument: {
+      data: components['schemas']['TaskResultOutcome'];
+    };
+    TaskResultDocument: {
+      data: components['schemas']['TaskResult'];
+    };
+    /** @description What the service of a run task has reported about a run. */
+    TaskResult: {
+      /** @example taskrs-2c26b46b68ffc68f */
+      id: string;
+      /** @constant */
+      type: 'task-results';
+      attributes: {
+        /** @constant */
+        'agent-pool-id': null;
+        /** @example false */
+        'is-speculative': boolean;
+        /**
+         * @description The message of the service, or the reason why it has no result.
+         * @example No open ports
+         */
+        message: string;
+        /**
+         * @example post_plan
+         * @enum {string}
+         */
+        stage: 'pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply';
+        /**
+         * @example passed
+         * @enum {string}
+         */
+        status: 'pending' | 'running' | 'passed' | 'failed' | 'errored' | 'canceled' | 'unreachable';
+        /**
+         * @description When it reached each status.
+         * @example {
+         *       "pending-at": "2026-11-29T12:00:00.000Z",
+         *       "running-at": "2026-11-29T12:00:01.000Z"
+         *     }
+         */
+        'status-timestamps': {
+          [key: string]: string;
+        };
+        /** @example task-7oD7doVTQdAFnMLV */
+        'task-id': string;
+        /** @example scanner */
+        'task-name': string;
+        /** @example https://scanner.example.com/terraform */
+        'task-url': string;
+        /**
+         * @description The address of a report, or an empty text.
+         * @example https://scanner.example.com/reports/1
+         */
+        url: string;
+        /**
+         * @example mandatory
+         * @enum {string}
+         */
+        'workspace-task-enforcement-level': 'advisory' | 'mandatory';
+        /**
+         * @description Null for a task of all workspaces.
+         * @example wstask-tBXYu8GVAFBpcmPm
+         */
+        'workspace-task-id': string | null;
+      };
+      relationships: {
+        'task-result-outcomes': {
+          data: components['schemas']['TaskResultOutcomeIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        'task-stage': {
+          data: components['schemas']['TaskStageIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/task-results/taskrs-2c26b46b68ffc68f
+         */
+        self: string;
+      };
+    };
+    TaskResultOutcomeIdentifier: {
+      /** @constant */
+      type: 'task-result-outcomes';
+      /** @example id-of-task-result-outcomes */
+      id: string;
+    };
+    TaskStagePageWithIncluded: {
+      data: components['schemas']['TaskStage'][];
+      included?: components['schemas']['TaskResult'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    TaskStageDocumentWithIncluded: {
+      data: components['schemas']['TaskStage'];
+      included?: components['schemas']['TaskResult'][];
     };
     AuthorizedRepoPage: {
       data: components['schemas']['AuthorizedRepo'][];
@@ -40688,6 +41244,470 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
+  listRunTasks: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description Related resources to add to the document. Separate values with commas. */
+        include?: ('workspace_tasks' | 'workspace_tasks.workspace')[];
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RunTaskPageWithIncluded'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createRunTask: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "tasks",
+         *         "attributes": {
+         *           "name": "scanner",
+         *           "url": "https://scanner.example.com/terraform",
+         *           "hmac-key": "3f1c0d9a7b5e"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateRunTaskBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RunTaskDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description An attribute is not valid, or the service does not answer the test with 200. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute is not valid, or the service does not answer the test with 200."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getRunTask: {
+    parameters: {
+      query?: {
+        /** @description Related resources to add to the document. Separate values with commas. */
+        include?: ('workspace_tasks' | 'workspace_tasks.workspace')[];
+      };
+      header?: never;
+      path: {
+        /** @description The id of the task. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RunTaskDocumentWithIncluded'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteRunTask: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the task. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  updateRunTask: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the task. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "tasks",
+         *         "attributes": {
+         *           "enabled": false
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdateRunTaskBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RunTaskDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description An attribute is not valid, or the service does not answer the test with 200. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute is not valid, or the service does not answer the test with 200."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listWorkspaceTasks: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the workspace. */
+        workspace: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['WorkspaceTaskPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createWorkspaceTask: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the workspace. */
+        workspace: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "workspace-tasks",
+         *         "attributes": {
+         *           "enforcement-level": "mandatory",
+         *           "stages": [
+         *             "post_plan"
+         *           ]
+         *         },
+         *         "relationships": {
+         *           "task": {
+         *             "data": {
+         *               "id": "task-7oD7doVTQdAFnMLV"
+         *             }
+         *           }
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateWorkspaceTaskBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['WorkspaceTaskDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The task does not exist, or the workspace has it already. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The task does not exist, or the workspace has it already."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getWorkspaceTask: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the workspace. */
+        workspace: string;
+        /** @description The id of the task. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['WorkspaceTaskDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteWorkspaceTask: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the workspace. */
+        workspace: string;
+        /** @description The id of the task. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  updateWorkspaceTask: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the workspace. */
+        workspace: string;
+        /** @description The id of the task. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "workspace-tasks",
+         *         "attributes": {
+         *           "enforcement-level": "advisory"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdateWorkspaceTaskBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['WorkspaceTaskDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
   listRunTriggers: {
     parameters: {
       query?: {
@@ -42476,41 +43496,6 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
-  listTaskStages: {
-    parameters: {
-      query?: {
-        /** @description The number of the page. */
-        'page[number]'?: number;
-        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
-        'page[size]'?: number;
-      };
-      header?: never;
-      path: {
-        /** @description The id of the run. */
-        id: string;
-      };
-      cookie?: never;
-    };
-    requestBody?: never;
-    responses: {
-      /** @description The document. */
-      200: {
-        headers: {
-          [name: string]: unknown;
-        };
-        content: {
-          'application/vnd.api+json': components['schemas']['EmptyPage'];
-        };
-      };
-      400: components['responses']['BadRequest'];
-      401: components['responses']['Unauthorized'];
-      403: components['responses']['Forbidden'];
-      404: components['responses']['NotFound'];
-      429: components['responses']['TooMany'];
-      500: components['responses']['InternalServerError'];
-      503: components['responses']['Unavailable'];
-    };
-  };
   readPlanSchemas: {
     parameters: {
       query?: never;
@@ -43832,7 +44817,15 @@ export interface operations {
            *               }
            *             },
            *             "task-stages": {
-           *               "data": []
+           *               "data": [
+           *                 {
+           *                   "type": "task-stages",
+           *                   "id": "ts-9f86d081884c7d65"
+           *                 }
+           *               ],
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
            *             },
            *             "triggering-run": {
            *               "data": {
@@ -43929,6 +44922,7 @@ export interface operations {
               | components['schemas']['ConfigurationVersion']
               | components['schemas']['IngressAttributes']
               | components['schemas']['Plan']
+              | components['schemas']['TaskStage']
               | components['schemas']['User']
               | components['schemas']['Workspace']
             )[];
@@ -44142,7 +45136,15 @@ export interface operations {
            *               }
            *             },
            *             "task-stages": {
-           *               "data": []
+           *               "data": [
+           *                 {
+           *                   "type": "task-stages",
+           *                   "id": "ts-9f86d081884c7d65"
+           *                 }
+           *               ],
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
            *             },
            *             "triggering-run": {
            *               "data": {
@@ -44239,6 +45241,7 @@ export interface operations {
               | components['schemas']['ConfigurationVersion']
               | components['schemas']['IngressAttributes']
               | components['schemas']['Plan']
+              | components['schemas']['TaskStage']
               | components['schemas']['User']
               | components['schemas']['Workspace']
             )[];
@@ -44426,7 +45429,15 @@ export interface operations {
            *               }
            *             },
            *             "task-stages": {
-           *               "data": []
+           *               "data": [
+           *                 {
+           *                   "type": "task-stages",
+           *                   "id": "ts-9f86d081884c7d65"
+           *                 }
+           *               ],
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
            *             },
            *             "triggering-run": {
            *               "data": {
@@ -44523,6 +45534,7 @@ export interface operations {
               | components['schemas']['ConfigurationVersion']
               | components['schemas']['IngressAttributes']
               | components['schemas']['Plan']
+              | components['schemas']['TaskStage']
               | components['schemas']['User']
               | components['schemas']['Workspace']
             )[];
@@ -44710,7 +45722,15 @@ export interface operations {
            *               }
            *             },
            *             "task-stages": {
-           *               "data": []
+           *               "data": [
+           *                 {
+           *                   "type": "task-stages",
+           *                   "id": "ts-9f86d081884c7d65"
+           *                 }
+           *               ],
+           *               "links": {
+           *                 "related": "/api/v2/workspaces/ws-7hQ2vXbN4kTgYw3D"
+           *               }
            *             },
            *             "triggering-run": {
            *               "data": {
@@ -44807,6 +45827,7 @@ export interface operations {
               | components['schemas']['ConfigurationVersion']
               | components['schemas']['IngressAttributes']
               | components['schemas']['Plan']
+              | components['schemas']['TaskStage']
               | components['schemas']['User']
               | components['schemas']['Workspace']
             )[];
@@ -45259,6 +46280,348 @@ export interface operations {
         };
         content: {
           'application/vnd.api+json': components['schemas']['RunStatisticsDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  reportTaskResult: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the task result. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/octet-stream': string;
+      };
+    };
+    responses: {
+      /** @description Done. The response has no body. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The body is no JSON document. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The body is no JSON document."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The access token is missing, is for another result, or has expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The access token is missing, is for another result, or has expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The run does not exist any more. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The run does not exist any more."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      408: components['responses']['RequestTimeout'];
+      /** @description The result is final, or its stage does not run. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "The result is final, or its stage does not run."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The report has more than 6 MiB. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The report has more than 6 MiB."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description A member is not valid. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "A member is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getTaskResultOutcomeBody: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the task result outcome. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The content. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/markdown': string;
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listTaskResultOutcomes: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the task result. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['TaskResultOutcomeList'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getTaskResultOutcome: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the task result outcome. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['TaskResultOutcomeDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getTaskResult: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the task result. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['TaskResultDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listTaskStages: {
+    parameters: {
+      query?: {
+        /** @description Related resources to add to the document. Separate values with commas. */
+        include?: ('task_results' | 'policy_evaluations')[];
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the run. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['TaskStagePageWithIncluded'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getTaskStage: {
+    parameters: {
+      query?: {
+        /** @description Related resources to add to the document. Separate values with commas. */
+        include?: ('task_results' | 'policy_evaluations')[];
+      };
+      header?: never;
+      path: {
+        /** @description The id of the task stage. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['TaskStageDocumentWithIncluded'];
         };
       };
       400: components['responses']['BadRequest'];

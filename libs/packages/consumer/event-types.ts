@@ -893,6 +893,73 @@ type EventSchemas = {
       /** @enum {string} */
       shown: 'document' | 'outputs' | 'resources' | 'state' | 'json-state';
     };
+    /** cadastre.RunTaskCreated.v1 */
+    RunTaskCreated: {
+      name: string;
+      url: string;
+      description: string;
+      enabled: boolean;
+      globalEnabled: boolean;
+      globalStages: ('pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply')[];
+      /** @enum {string} */
+      globalEnforcementLevel: 'advisory' | 'mandatory';
+      hasHmacKey: boolean;
+    };
+    /** cadastre.RunTaskUpdated.v1 */
+    RunTaskUpdated: {
+      name: string;
+      url: string;
+      description: string;
+      enabled: boolean;
+      globalEnabled: boolean;
+      globalStages: ('pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply')[];
+      /** @enum {string} */
+      globalEnforcementLevel: 'advisory' | 'mandatory';
+      hasHmacKey: boolean;
+      isHmacKeyChanged: boolean;
+    };
+    /** cadastre.RunTaskDeleted.v1 */
+    RunTaskDeleted: {
+      name: string;
+      url: string;
+      description: string;
+      enabled: boolean;
+      globalEnabled: boolean;
+      globalStages: ('pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply')[];
+      /** @enum {string} */
+      globalEnforcementLevel: 'advisory' | 'mandatory';
+      hasHmacKey: boolean;
+    };
+    /** cadastre.WorkspaceTaskCreated.v1 */
+    WorkspaceTaskCreated: {
+      workspace: string;
+      workspaceName: string;
+      task: string;
+      taskName: string;
+      /** @enum {string} */
+      enforcementLevel: 'advisory' | 'mandatory';
+      stages: ('pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply')[];
+    };
+    /** cadastre.WorkspaceTaskUpdated.v1 */
+    WorkspaceTaskUpdated: {
+      workspace: string;
+      workspaceName: string;
+      task: string;
+      taskName: string;
+      /** @enum {string} */
+      enforcementLevel: 'advisory' | 'mandatory';
+      stages: ('pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply')[];
+    };
+    /** cadastre.WorkspaceTaskDeleted.v1 */
+    WorkspaceTaskDeleted: {
+      workspace: string;
+      workspaceName: string;
+      task: string;
+      taskName: string;
+      /** @enum {string} */
+      enforcementLevel: 'advisory' | 'mandatory';
+      stages: ('pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply')[];
+    };
     /** cadastre.RunCreated.v3 */
     RunCreated: {
       workspace: string;
@@ -1082,6 +1149,81 @@ type EventSchemas = {
         id: string;
         name: string;
       };
+    };
+    /** cadastre.RunPlanQueued.v1 */
+    RunPlanQueued: Record<string, never>;
+    /** cadastre.RunTaskStagesCreated.v1 */
+    RunTaskStagesCreated: {
+      workspace: string;
+      stages: {
+        id: string;
+        /** @enum {string} */
+        stage: 'pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply';
+        tasks: {
+          id: string;
+          task: string;
+          taskName: string;
+          taskUrl: string;
+          workspaceTask: string | null;
+          /** @enum {string} */
+          enforcementLevel: 'advisory' | 'mandatory';
+        }[];
+      }[];
+    };
+    /** cadastre.RunTaskStageStarted.v1 */
+    RunTaskStageStarted: {
+      stage: string;
+    };
+    /** cadastre.RunTaskResultReported.v1 */
+    RunTaskResultReported: {
+      result: string;
+      /** @enum {string} */
+      status: 'running' | 'passed' | 'failed';
+      message: string;
+      url: string;
+      outcomes: {
+        id: string;
+        outcomeId: string;
+        description: string;
+        url: string | null;
+        hasBody: boolean;
+        tags: {
+          [key: string]: {
+            label: string;
+            /** @enum {string} */
+            level: 'none' | 'info' | 'warning' | 'error';
+          }[];
+        };
+      }[];
+      /** @enum {string} */
+      stage: 'pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply';
+      task: string;
+      taskName: string;
+      taskUrl: string;
+      workspaceTask: string | null;
+      /** @enum {string} */
+      enforcementLevel: 'advisory' | 'mandatory';
+      workspace: string;
+      reportedRun: {
+        workspaceName: string;
+        runCreatedAt: string;
+        runCreatedBy: string;
+        runMessage: string;
+        isSpeculative: boolean;
+      };
+    };
+    /** cadastre.RunTaskResultMissed.v1 */
+    RunTaskResultMissed: {
+      result: string;
+      /** @enum {string} */
+      status: 'errored' | 'unreachable';
+      message: string;
+    };
+    /** cadastre.RunTaskStageEnded.v1 */
+    RunTaskStageEnded: {
+      stage: string;
+      /** @enum {string} */
+      status: 'passed' | 'failed' | 'errored' | 'canceled';
     };
     /** cadastre.ConfigurationVersionCreated.v2 */
     ConfigurationVersionCreated: {
@@ -2088,6 +2230,12 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   StateVersionDataPermanentlyDeleted: 1,
   StateVersionsListed: 1,
   StateVersionShown: 1,
+  RunTaskCreated: 1,
+  RunTaskUpdated: 1,
+  RunTaskDeleted: 1,
+  WorkspaceTaskCreated: 1,
+  WorkspaceTaskUpdated: 1,
+  WorkspaceTaskDeleted: 1,
   RunCreated: 3,
   RunQueued: 1,
   RunStageReached: 1,
@@ -2113,6 +2261,12 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   RunForceCanceled: 1,
   RunForceExecuted: 1,
   RunCommented: 1,
+  RunPlanQueued: 1,
+  RunTaskStagesCreated: 1,
+  RunTaskStageStarted: 1,
+  RunTaskResultReported: 1,
+  RunTaskResultMissed: 1,
+  RunTaskStageEnded: 1,
   ConfigurationVersionCreated: 2,
   ConfigurationVersionUploaded: 2,
   ConfigurationVersionReplaced: 1,

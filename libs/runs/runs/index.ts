@@ -22,3 +22,4 @@ export { RUN_MEASURE_COLUMNS, WORKSPACE_METRIC_COLUMNS, METRICS_WINDOW_RUNS } fr
 export { findPlannedDestroy, listWorkspacesToDestroy, type WorkspaceToDestroy } from './runs/destroy-times.queries.js';
 export { deriveId } from './runs/runs.ids.js';
 export { createServerRun } from './runs/server-runs.operation.js';
+export { createRunTasksJob } from './task-results/task-requests.job.js';

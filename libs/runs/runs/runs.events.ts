@@ -6,6 +6,7 @@ import { RUN_OPTIONS } from './runs/run-options.js';
 import { RUN_STATUSES } from './runs/run-status.js';
 import { RUN_SOURCES, type PlannedCounts, type RunEvent, type RunExecution, type RunStage } from './runs/run-event.js';
 import { beginRun, reachAsCurrent, reachNext, reachStatus, requeuePlan } from './runs/run-history.js';
+import type { TaskStageEvent } from './task-results/task-stages.events.js';
 import { createStatusNotification, createStageNotification } from './runs/run-notifications.js';
 
 const person = z.strictObject({ type: z.string(), id: z.string(), name: z.string() }) satisfies z.ZodType<Principal>;
@@ -223,5 +224,11 @@ export const runEvents = defineEvents(
       ids: { creates: { id: 'wsc' } },
       personal: ({ author }) => describePersonalName('author', author),
     },
+    RunPlanQueued: {
+      schema: nothing,
+      audit: { unaudited: 'follows from the results of the run tasks before the plan' },
+      live: 'changed',
+      history: reachNext('RunPlanQueued'),
+    },
   },
-) satisfies EventKinds<RunEvent>;
+) satisfies EventKinds<Exclude<RunEvent, TaskStageEvent>>;

@@ -1,7 +1,7 @@
 import { Module, type DynamicModule, type Provider, type Type } from '@nestjs/common';
 import { CqrsModule } from '@nestjs/cqrs';
 import type { EncryptionKeys } from '#platform/encryption';
-import { Clock, Quotas, type Ids } from '#platform/kernel';
+import { Clock, Ids, Quotas } from '#platform/kernel';
 import { defineAggregate, EventStore, toProjection, type ModuleDefinition } from '#storage/event-store';
 import { Database } from '#platform/postgres';
 import { Vault } from '#storage/vault';
@@ -51,6 +51,7 @@ import { RunJobRenderer } from './jobs/run-jobs.renderer.js';
 import { RunJobs } from './jobs/run-jobs.service.js';
 import { RunJobsController } from './jobs/run-jobs.controller.js';
 import { RunChanges } from './runs/run-changes.service.js';
+import type { LinkSigner } from './runs/recipient.links.js';
 import { RunLogLinks } from './runs/run-logs.links.js';
 import { LOGS_PURPOSE, RunLogs } from './logs/run-logs.service.js';
 import { RunLogsController } from './logs/run-logs.controller.js';
@@ -62,13 +63,23 @@ import { RunRenderer } from './runs/runs.renderer.js';
 import { RunVariables } from './runs/runs.variables.js';
 import { RunsController } from './runs/runs.controller.js';
 import { RunsHandler } from './runs/runs.handler.js';
-import { TaskStagesController } from './phases/task-stages.controller.js';
+import { TaskCallbacksController } from './task-results/task-callbacks.controller.js';
+import { TaskReports } from './task-results/task-reports.service.js';
+import { taskStageEvents } from './task-results/task-stages.events.js';
+import { taskData, taskStages } from './task-results/task-stages.projection.js';
+import { TaskTokens } from './task-results/task-tokens.links.js';
+import { OUTCOME_BODIES_PURPOSE, TaskOutcomeBodies } from './task-stages/task-outcome.bodies.js';
+import { TaskOutcomeBodiesController } from './task-stages/task-outcome-bodies.controller.js';
+import { TaskResultOutcomesController } from './task-stages/task-result-outcomes.controller.js';
+import { TaskResultsController } from './task-stages/task-results.controller.js';
+import { TaskStagesController } from './task-stages/task-stages.controller.js';
 
 /** Runs, their plans, applies and comments, and the configuration versions that they use. */
 export const runsDefinition: ModuleDefinition = {
   name: 'runs',
   kinds: {
     ...runEvents,
+    ...taskStageEvents,
     ...configurationVersionEvents,
     ...configurationReads,
     ...planOutputReads,
@@ -81,6 +92,8 @@ export const runsDefinition: ModuleDefinition = {
     toProjection(jobValues),
     toProjection(runLeases),
     toProjection(runs),
+    toProjection(taskStages),
+    toProjection(taskData),
     toProjection(runLogChunks),
     toProjection(configurationVersions),
   ],
@@ -103,12 +116,19 @@ export const runsDefinition: ModuleDefinition = {
       backup: 'rows',
       organizationExport: { listOwners: ({ run, workspace }) => [run, workspace] },
     },
+    {
+      table: 'runs.task_outcome_bodies',
+      backup: 'rows',
+      organizationExport: { listOwners: ({ run, workspace }) => [run, workspace] },
+    },
+    { table: 'runs.task_requests', backup: 'empty', because: 'the services get their requests again after a restore' },
     { table: 'runs.leases', backup: 'empty', because: 'executors must claim runs again after a restore' },
     { table: 'runs.claim_turns', backup: 'empty', because: 'all organizations begin equally after a restore' },
   ],
   encryptedColumns: [
     { table: 'runs.log_chunks', id: 'id', column: 'content', purpose: LOGS_PURPOSE },
     { table: 'runs.job_values', id: 'run', column: 'content', purpose: JOB_VALUES_PURPOSE },
+    { table: 'runs.task_outcome_bodies', id: 'id', column: 'content', purpose: OUTCOME_BODIES_PURPOSE },
   ],
   selectOrganizationFiles,
 };
@@ -176,6 +196,10 @@ const CONTROLLERS = [
   RunLeasesController,
   RunTokensController,
   RunsController,
+  TaskCallbacksController,
+  TaskOutcomeBodiesController,
+  TaskResultOutcomesController,
+  TaskResultsController,
   TaskStagesController,
 ];
 
@@ -195,17 +219,15 @@ const SERVICES = [
 
 /** Provides the signed links to configurations, plan documents and logs. */
 const provideLinks = ({ encryptionKeys, publicUrl }: RunsOptions): readonly Provider[] => {
-  const provide = <T>(links: Type<T>, create: (sign: (purpose: string) => SignedLinks) => T): Provider => ({
+  const provide = <T>(links: Type<T>, create: (sign: LinkSigner) => T): Provider => ({
     provide: links,
     useFactory: (clock: Clock) => create((purpose) => new SignedLinks(encryptionKeys, purpose, clock)),
     inject: [Clock],
   });
   return [
-    provide(
-      ConfigurationLinks,
-      (sign) => new ConfigurationLinks(publicUrl, sign('configuration upload'), sign('configuration download')),
-    ),
-    provide(PlanDocumentLinks, (sign) => new PlanDocumentLinks(publicUrl, sign('plan document'))),
+    provide(ConfigurationLinks, (sign) => ConfigurationLinks.with(publicUrl, sign)),
+    provide(PlanDocumentLinks, (sign) => PlanDocumentLinks.with(publicUrl, sign)),
+    provide(TaskTokens, TaskTokens.with),
     provide(PlanFileLinks, (sign) => new PlanFileLinks(publicUrl, sign('plan file'))),
     provide(ErroredStateLinks, (sign) => new ErroredStateLinks(publicUrl, sign('errored state'))),
     provide(RunLogLinks, (sign) => new RunLogLinks(publicUrl, sign('run log'))),
@@ -257,6 +279,12 @@ export class RunsModule {
         { provide: SiteRunLimit, useValue: new SiteRunLimit(options.siteRunsPerOrganization) },
         { provide: Quotas, useValue: options.quotas },
         RunVariables,
+        { provide: TaskOutcomeBodies, useValue: new TaskOutcomeBodies(options.encryptionKeys) },
+        {
+          provide: TaskReports,
+          useFactory: (store: EventStore, ids: Ids, bodies: TaskOutcomeBodies) => new TaskReports(store, ids, bodies),
+          inject: [EventStore, Ids, TaskOutcomeBodies],
+        },
         ...provideJobs(options),
       ],
       exports: [CurrentRuns],

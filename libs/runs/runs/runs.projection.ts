@@ -124,6 +124,13 @@ export const runs: Projection<RunEvent | RunOwnerDeleted> = {
       ...(waitsForWorkspace(data.options) ? [setCurrentRunUnlessBusy(data.workspace, event)] : []),
       insertRunEvent(event, 'created', data.message),
     ],
+    RunPlanQueued: onStatus('RunPlanQueued'),
+    // The views of task stages handle these.
+    RunTaskStagesCreated: null,
+    RunTaskStageStarted: null,
+    RunTaskResultReported: null,
+    RunTaskResultMissed: null,
+    RunTaskStageEnded: null,
     RunQueued: (_, event) => [...setStatus('plan_queued', event), setCurrentRun(event.stream)],
     RunStageReached: ({ stage, message }, event) => setStatus(stage, event, { message }),
     RunPlanStarted: startPhase('planning', 'plan_execution'),

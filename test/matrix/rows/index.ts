@@ -18,6 +18,7 @@ import { registry } from './registry.js';
 import { retentionOfOrganizations, retentionOfWorkspaces } from './retention.js';
 import { runTriggerRows } from './run-triggers.js';
 import { runs } from './runs.js';
+import { runTaskRows, workspaceTaskRows } from './run-tasks.js';
 import { savedViewRows } from './saved-views.js';
 import { scim } from './scim.js';
 import { signInRows } from './sign-in.js';
@@ -44,6 +45,7 @@ export const ROWS = {
     ...notificationsOfOrganizations,
     ...agentsAndKeys,
     ...vcsRows,
+    ...runTaskRows,
     ...ipAllowlistRows,
     ...reservedTagKeys,
     ...registry,
@@ -74,5 +76,5 @@ export const ROWS = {
     ...notificationsOfWorkspaces,
     ...state,
   ],
-  runs: [...runs, ...runTriggerRows, ...variables],
+  runs: [...runs, ...runTriggerRows, ...workspaceTaskRows, ...variables],
 } as const;

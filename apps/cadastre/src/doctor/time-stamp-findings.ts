@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createTimeStampClient } from '#activity/audit-trail-log';
-import { TimeStampError } from '#packages/trail-verifier';
+import { createTimeStampClient, TimeStampError } from '#activity/audit-trail-log';
 import type { Settings } from '#platform/settings';
 import { reportFailed, reportOk, type Finding } from './findings.js';
 

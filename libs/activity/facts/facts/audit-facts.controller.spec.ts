@@ -171,7 +171,7 @@ describe('reporting facts', () => {
 
   it('records nothing if one fact of the request is invalid', async () => {
     const organization = await makeFactsOrganization();
-    const bad = { ...createFact('f2', 'task.create'), time: 'yesterday' };
+    const bad = { ...createFact('f2', 'registry_module.destroy_version'), time: 'yesterday' };
     const { body } = expectStatus(
       await organization.service.post(organization.path, { facts: [createFact('f1'), bad] }),
       422,
@@ -232,7 +232,7 @@ describe('reporting facts', () => {
     const organization = await makeFactsOrganization();
     expectStatus(
       await organization.service.post(organization.path, {
-        facts: [createFact('f1'), createFact('f2', 'task.update')],
+        facts: [createFact('f1'), createFact('f2', 'registry_module.destroy_version')],
       }),
       201,
     );
@@ -250,8 +250,8 @@ describe('the schemas of facts', () => {
     const { body, headers } = expectStatus(await service.get('/api/v2/audit-facts/schemas'), 200);
     expect(headers.get('content-type')).toBe('application/json');
     expect(Object.keys(body.schemas)).toEqual(CATALOGUE_ROWS.map(formatRowName));
-    const one = expectStatus(await service.get('/api/v2/audit-facts/schemas/task.update'), 200);
-    expect(one.body).toEqual(body.schemas['task.update']);
+    const one = expectStatus(await service.get('/api/v2/audit-facts/schemas/policy_check.passed'), 200);
+    expect(one.body).toEqual(body.schemas['policy_check.passed']);
     expectStatus(await service.get('/api/v2/audit-facts/schemas/workspace.create'), 404);
     expectStatus(await service.get('/api/v2/audit-facts/schemas/constructor'), 404);
     expectStatus(await server.as(null).get('/api/v2/audit-facts/schemas'), 401);

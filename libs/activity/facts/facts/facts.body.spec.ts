@@ -120,8 +120,6 @@ describe('parsing a fact', () => {
       request: { id: null },
       resource: { meta: null },
     });
-    const dated = changed({ row: 'task_result.callback', at: '/resource/meta/run_created_at', to: '2026-11-21' });
-    expect(parseFact(dated).resource.meta).toMatchObject({ run_created_at: '2026-11-21' });
     const { comment: __, ...rest } = META['policy_check.passed'] as { comment: null };
     expect(parseFact(createFact('f1', 'policy_check.passed', rest)).resource.meta).toEqual(META['policy_check.passed']);
     // Times outside the years that Postgres supports are moved into them.
@@ -152,9 +150,9 @@ describe('parsing a fact', () => {
 
 describe('parsing a batch of facts', () => {
   it('rejects all facts and reports what is wrong with each', () => {
-    const bad = changed({ row: 'task.create', at: '/resource/meta/task_enabled', to: 'yes' });
+    const bad = changed({ row: 'registry_module.destroy_version', at: '/resource/meta/version', to: 'seven' });
     expect(refusals(() => parseFacts({ facts: [createFact('f1'), bad, { ...createFact('f3'), id: null }] }))).toEqual([
-      ['/facts/1/resource/meta/task_enabled', 'Task_enabled must be true or false'],
+      ['/facts/1/resource/meta/version', 'Version must be a number'],
       ['/facts/2/id', "Id can't be blank"],
     ]);
   });

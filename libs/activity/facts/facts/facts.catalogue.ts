@@ -40,22 +40,6 @@ const evaluation = z.strictObject({
   actor: text,
 });
 
-const task = {
-  task_name: text,
-  task_category: text,
-  task_url: text,
-  task_enabled: z.boolean(),
-  task_hmac_key_present: z.boolean(),
-};
-const workspaceTask = z.strictObject({
-  task_enforcement_level: text,
-  task_stage: text,
-  workspace: text,
-  workspace_id: text,
-  organization_task: text,
-  organization_task_id: text,
-});
-
 /** Schemas of `meta` by resource type and action. */
 export const CATALOGUE = {
   policy: { update: standard, destroy: standard },
@@ -86,35 +70,7 @@ export const CATALOGUE = {
   registry_module: { update: standard, destroy: standard, destroy_version: z.strictObject({ version: integer }) },
   saml_configuration: { create: standard, update: standard, destroy: standard, enable: standard, disable: standard },
   stack: { create: standard },
-  task: {
-    create: z.strictObject(task),
-    update: z.strictObject({ ...task, task_hmac_key_changed: z.boolean() }),
-    destroy: z.strictObject(task),
-  },
-  task_result: {
-    callback: z.strictObject({
-      task_result_status: text,
-      task_result_url: text,
-      task_result_message: text,
-      workspace: text,
-      workspace_id: text,
-      run_id: text,
-      run_created_at: z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
-        error: 'must be an ISO 8601 date',
-      }),
-      run_created_by: text,
-      run_message: text,
-      run_is_speculative: z.boolean(),
-      workspace_task_id: text,
-      workspace_task_stage: text,
-      workspace_task_enforcement: text,
-      organization_task: text,
-      organization_task_id: text,
-      organization_task_url: text,
-    }),
-  },
   task_stage: { override: standard },
-  workspace_task: { create: workspaceTask, update: workspaceTask, destroy: workspaceTask },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, z.ZodType>>>>;
 
 /**
@@ -155,6 +111,8 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'sign_in_methods',
   'ssh_key',
   'state_version',
+  'task',
+  'task_result',
   'team',
   'terraform_version',
   'user',
@@ -164,6 +122,7 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'workload_identity',
   'workspace',
   'workspace_comment',
+  'workspace_task',
 ]);
 
 export type CatalogueRow = { readonly type: string; readonly action: string; readonly meta: z.ZodType };

@@ -42,7 +42,7 @@ const fields = {
   }).nullish(),
   'workspace-access': strictObject({
     ...sharedFields,
-    'run-tasks': storedFlag,
+    'run-tasks': flag,
     create: flag,
     locking: flag,
     delete: flag,

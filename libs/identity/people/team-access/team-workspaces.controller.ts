@@ -29,7 +29,7 @@ import { renderTeamWorkspace } from './team-access.document.js';
 const fields = {
   ...sharedFields,
   'workspace-locking': flag,
-  'run-tasks': storedFlag,
+  'run-tasks': flag,
   'policy-overrides': storedFlag,
 };
 const access = z.enum(WORKSPACE_LEVELS);

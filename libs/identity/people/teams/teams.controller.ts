@@ -44,7 +44,6 @@ const STORED_ONLY_ACCESS: readonly (keyof OrganizationAccess)[] = [
   'manageModules',
   'managePolicies',
   'managePolicyOverrides',
-  'manageRunTasks',
 ];
 
 /** Rights of the vendor that no document shows. */

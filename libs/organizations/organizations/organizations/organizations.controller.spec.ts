@@ -497,7 +497,7 @@ describe('the permissions in an organization’s document', () => {
   });
 
   it('are few for a member', async () => {
-    expect(await can(teamless, 'allowing')).toEqual(['can-traverse', 'can-access-via-teams']);
+    expect(await can(teamless, 'allowing')).toEqual(['can-traverse', 'can-access-via-teams', 'can-read-run-tasks']);
   });
 
   it.each([
@@ -507,7 +507,7 @@ describe('the permissions in an organization’s document', () => {
     ['manage-agent-pools', ['can-update-agent-pools'], 1],
     ['manage-membership', ['can-manage-users', 'can-manage-membership'], 2],
     ['manage-teams', ['can-create-team'], 1],
-    ['manage-run-tasks', ['can-manage-run-tasks', 'can-read-run-tasks'], 2],
+    ['manage-run-tasks', ['can-manage-run-tasks'], 1],
     ['read-workspaces', ['can-read-varsets'], 1],
   ])('follow from the access %s of a team', async (flag, keys, true_) => {
     const team = await makeTeam(server, 'allowing', flag, { 'organization-access': { [flag]: true } });

@@ -19,7 +19,7 @@ export const PERMISSION_KEYS = {
   'can-manage-varsets': 'manage-variable-sets',
   'can-read-varsets': 'read-variable-sets',
   'can-manage-run-tasks': 'manage-run-tasks',
-  'can-read-run-tasks': 'manage-run-tasks',
+  'can-read-run-tasks': 'read-organization',
   'can-update-agent-pools': 'manage-agent-pools',
   'can-update-api-token': 'manage-organization-tokens',
   'can-update-oauth': 'manage-vcs-connections',

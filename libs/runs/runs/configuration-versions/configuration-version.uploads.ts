@@ -30,6 +30,7 @@ import {
 } from './configuration-versions.queries.js';
 import { DEFAULT_OPTIONS } from '../runs/run-options.js';
 import { waitsForWorkspace } from '../runs/run-state.js';
+import { createStageCommands } from '../runs/new-task-stages.ids.js';
 import { run, type RunCommand } from '../runs/run.js';
 
 const GZIP = Buffer.from([0x1f, 0x8b]);
@@ -243,14 +244,16 @@ export class ConfigurationUploads {
       createdBy: configuration.createdBy,
       options,
     } as const;
+    const id = this.ids.next('run');
     const commands: RunCommand[] = [
       { type: 'CreateRun', data },
+      ...createStageCommands(id, configuration.consultedTasks),
       ...(waitsForWorkspace(options) ? [] : [{ type: 'QueueRun', data: {} } as const]),
     ];
     return [
       expectVersion(configuration.organization, configuration.organizationVersion),
       expectVersion(configuration.workspace, configuration.workspaceVersion),
-      decideWrite(run, newStream(this.ids.next('run'), run), configuration.organization, ...commands),
+      decideWrite(run, newStream(id, run), configuration.organization, ...commands),
     ];
   }
 }

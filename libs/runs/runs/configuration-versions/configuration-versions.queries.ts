@@ -15,6 +15,8 @@ import {
 import { buildSnapshotJson, type StreamSnapshot, selectStreamVersions, type StreamVersion } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import { buildLimit, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
+import { SELECT_CONSULTED_TASKS } from '#runs/run-tasks';
+import type { ConsultedTask } from '#runs/run-tasks/rules';
 import { EXECUTION_MODE, SELECT_SITE_RELEASES, type SiteRelease } from '#workspaces/workspaces';
 import type { ConfigurationStatus, Ingress } from './configuration-version.js';
 import { FINAL_STATUSES } from '../runs/run-status.js';
@@ -206,6 +208,7 @@ export type ConfigurationForUpload = {
   readonly autoApply: boolean;
   readonly terraformVersion: string;
   readonly siteReleases: readonly SiteRelease[];
+  readonly consultedTasks: readonly ConsultedTask[];
 };
 
 export const loadConfigurationForUpload = async (database: Database, id: string): Promise<ConfigurationForUpload> => {
@@ -214,7 +217,8 @@ export const loadConfigurationForUpload = async (database: Database, id: string)
            ${buildSnapshotJson('s')} as snapshot, ${hasRuns(sql`c.id`)} as "hasRuns",
            c.auto_queue_runs as "autoQueueRuns", c.speculative, c.created_by as "createdBy", c.ingress, c.may_apply as "mayApply",
            ${EXECUTION_MODE} as "executionMode", (w.settings ->> 'autoApply')::boolean as "autoApply",
-           w.settings ->> 'terraformVersion' as "terraformVersion", ${SELECT_SITE_RELEASES} as "siteReleases"
+           w.settings ->> 'terraformVersion' as "terraformVersion", ${SELECT_SITE_RELEASES} as "siteReleases",
+           ${SELECT_CONSULTED_TASKS} as "consultedTasks"
       from configuration_versions c join workspaces w on w.id = c.workspace
       join projects p on p.id = w.project join organizations o on o.id = w.organization
       join event_store.streams s on s.stream = c.id join event_store.streams sw on sw.stream = w.id

@@ -27,13 +27,16 @@ type RunStatusCommand = Exclude<
   {
     type:
       | 'CreateRun'
+      | 'AddTaskStages'
       | 'QueueRun'
       | 'ExpireLease'
       | 'ReadJob'
       | 'IssueIdentityToken'
       | 'StoreErroredState'
       | 'DeleteRunData'
-      | 'CommentRun';
+      | 'CommentRun'
+      | 'ReportTaskResult'
+      | 'MissTaskResult';
   }
 >;
 
@@ -130,14 +133,20 @@ export const changeRun = (
     return getFirstRow<RunRow>(rows.slice(-1));
   });
 
-/** Changes a run for a job of the server. */
-const changeForJob = (store: EventStore, id: string, command: RunCommand, context: EventContext): Promise<void> =>
+/** Changes a run for a job of the server, or for a service of a run task. The append runs the statements `also`. */
+export const changeForJob = (
+  store: EventStore,
+  id: string,
+  command: RunCommand,
+  context: EventContext,
+  also: readonly Sql[] = [],
+): Promise<void> =>
   store.retryOnConflict(async () => {
     const row = await loadRunForCommand(store.database, null, id);
     const loaded = await store.restore(id, run, row.snapshot);
     const decided = { row, loaded, write: decideWrite(run, loaded, row.organization, command) };
     const writes = await prepareLockChange(store, decided, false);
-    await store.append(writes, context, buildLeaseEnd(decided));
+    await store.append(writes, context, [...also, ...buildLeaseEnd(decided)]);
   });
 
 /** Ends the work of an executor that has not renewed its lease. Does nothing if it has reported meanwhile. */

@@ -5,6 +5,7 @@ import { loadWorkspaceLock, type ToolReleases } from '#workspaces/workspaces';
 import type { JobValuesStore } from '../job-values/job-values.service.js';
 import { DEFAULT_OPTIONS } from './run-options.js';
 import { needsWorkspaceLock, waitsForWorkspace } from './run-state.js';
+import { createStageCommands } from './new-task-stages.ids.js';
 import { run, type RunCommand } from './run.js';
 import type { RunVariables } from './runs.variables.js';
 import { getNewState } from './change-run.operation.js';
@@ -110,6 +111,7 @@ export const createRun = (
     const starts = !waitsForWorkspace(data.options) || (lock.holder === null && !row.isQueued);
     const commands: RunCommand[] = [
       { type: 'CreateRun', data },
+      ...createStageCommands(id, row.consultedTasks),
       ...(starts ? [{ type: 'QueueRun', data: {} } as const] : []),
     ];
     const write = decideWrite(run, newStream(id, run), organization, ...commands);

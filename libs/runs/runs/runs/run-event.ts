@@ -1,6 +1,14 @@
 import type { Message, Principal, Timestamp } from '#platform/kernel';
 import type { PhaseName } from './phases.js';
+import type { EnforcementLevel, TaskStageName } from '#runs/run-tasks/rules';
 import type { RunOptions } from './run-options.js';
+import type {
+  MissingResult,
+  NewTaskStage,
+  ReportedResult,
+  StageEnd,
+  TaskOutcome,
+} from '../task-stages/run-task-stage.js';
 import type { RunStatus } from './run-status.js';
 
 /** `tfe-infrastructure-lifecycle`: automatic destroy. */
@@ -53,6 +61,16 @@ export type RunStage = Exclude<
   | 'force_canceled'
 >;
 
+/** What the trail says about the run of a result. */
+export type ReportSubject = {
+  readonly workspaceName: string;
+  readonly runCreatedAt: string;
+  /** Id of the person or token. */
+  readonly runCreatedBy: string;
+  readonly runMessage: string;
+  readonly isSpeculative: boolean;
+};
+
 export type RunEvent =
   | Message<
       'RunCreated',
@@ -98,4 +116,32 @@ export type RunEvent =
   | Message<'RunForceCanceled', Record<never, never>>
   /** The run overtakes all runs before it in the queue. */
   | Message<'RunForceExecuted', Record<never, never>>
-  | Message<'RunCommented', { id: string; body: string; author: Principal }>;
+  | Message<'RunCommented', { id: string; body: string; author: Principal }>
+  /** The run has run tasks. Later changes of tasks do not change the run. */
+  | Message<'RunTaskStagesCreated', { workspace: string; stages: readonly NewTaskStage[] }>
+  /** The services of the stage get their requests from now on. */
+  | Message<'RunTaskStageStarted', { stage: string }>
+  | Message<
+      'RunTaskResultReported',
+      {
+        result: string;
+        status: ReportedResult;
+        message: string;
+        url: string;
+        outcomes: readonly TaskOutcome[];
+        stage: TaskStageName;
+        task: string;
+        taskName: string;
+        taskUrl: string;
+        workspaceTask: string | null;
+        enforcementLevel: EnforcementLevel;
+        workspace: string;
+        reportedRun: ReportSubject;
+      }
+    >
+  /** The service has been silent, or could not be reached. */
+  | Message<'RunTaskResultMissed', { result: string; status: MissingResult } & { message: string }>
+  /** All results have ended, or the run was canceled. Another event says what follows. */
+  | Message<'RunTaskStageEnded', { stage: string; status: StageEnd }>
+  /** The stage before the plan is done, and the run waits for an executor. */
+  | Message<'RunPlanQueued', Record<never, never>>;

@@ -2,6 +2,7 @@ import type { DataOf, HandlersByType, Timestamp } from '#platform/kernel';
 import type { RunOptions } from './run-options.js';
 import { isApplying, isFinal, isExecuting, type RunStatus } from './run-status.js';
 import type { RunEvent } from './run-event.js';
+import { createStage, setResult, setStage, type TaskStage } from '../task-stages/run-task-stage.js';
 
 /** The facts of a run that the rules need. */
 export type ExistingRun = {
@@ -26,6 +27,8 @@ export type ExistingRun = {
   readonly isDataDeleted: boolean;
   /** Null until a user asks the executor to stop. */
   readonly forceCancelAvailableAt: Timestamp | null;
+  /** The stages of run tasks. */
+  readonly stages: readonly TaskStage[];
 };
 
 export type RunState = { readonly status: 'absent' } | ExistingRun;
@@ -59,6 +62,7 @@ export const isForceCancelable = (
 export const STATUS_AFTER = {
   RunCreated: 'pending',
   RunQueued: 'plan_queued',
+  RunPlanQueued: 'plan_queued',
   RunPlanStarted: 'planning',
   RunPlanRequeued: 'plan_queued',
   RunPlanned: 'planned',
@@ -92,6 +96,9 @@ const startPhase =
       ...(execution ? { fence: execution.fence } : {}),
     });
 
+const changeStages = (run: RunState, change: (stages: readonly TaskStage[]) => readonly TaskStage[]): RunState =>
+  run.status === 'absent' ? run : { ...run, stages: change(run.stages) };
+
 const keepState = (_: unknown, state: RunState): RunState => state;
 
 export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState> = {
@@ -110,6 +117,7 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
     hasErroredState: false,
     isDataDeleted: false,
     forceCancelAvailableAt: null,
+    stages: [],
   }),
   RunQueued: setStatusAfter('RunQueued'),
   RunStageReached: ({ stage }, state) => updateRun(state, { status: stage }),
@@ -122,6 +130,7 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
   RunJobRead: ({ nonceHash }, state) => updateRun(state, { jobNonce: nonceHash }),
   RunIdentityTokenIssued: keepState,
   RunPlanned: ({ hasChanges }, state) => updateRun(state, { status: STATUS_AFTER.RunPlanned, hasChanges }),
+  RunPlanQueued: setStatusAfter('RunPlanQueued'),
   RunPlannedAndFinished: setStatusAfter('RunPlannedAndFinished'),
   RunPlanSaved: setStatusAfter('RunPlanSaved'),
   RunConfirmed: setStatusAfter('RunConfirmed'),
@@ -138,4 +147,11 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
   RunForceCanceled: setStatusAfter('RunForceCanceled'),
   RunForceExecuted: keepState,
   RunCommented: keepState,
+  RunTaskStagesCreated: ({ stages }, state) => updateRun(state, { stages: stages.map(createStage) }),
+  RunTaskStageStarted: ({ stage }, state) => changeStages(state, (stages) => setStage(stages, stage, 'running')),
+  RunTaskResultReported: ({ result, status, outcomes }, state) =>
+    changeStages(state, (stages) => setResult(stages, result, status, outcomes.length)),
+  RunTaskResultMissed: ({ result, status }, state) =>
+    changeStages(state, (stages) => setResult(stages, result, status, null)),
+  RunTaskStageEnded: ({ stage, status }, state) => changeStages(state, (stages) => setStage(stages, stage, status)),
 };

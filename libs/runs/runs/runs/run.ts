@@ -12,8 +12,19 @@ import {
 } from '#platform/kernel';
 import type { PlannedCounts, RunEvent, RunExecution, RunStage } from './run-event.js';
 import type { PhaseName } from './phases.js';
+import {
+  cancelStage,
+  continueAfterReport,
+  decideMissingResult,
+  decideTaskReport,
+  queueApply,
+  queuePlan,
+  requireStagesOfServer,
+  type TaskReport,
+} from './run-continuation.js';
 import { checkOptions } from './run-options.js';
 import { requireFence } from './run-fence.js';
+import type { NewTaskStage } from '../task-stages/run-task-stage.js';
 import {
   isForceCancelable,
   isPhaseClaimed,
@@ -26,7 +37,6 @@ import {
   isActionAllowed,
   isExecuting,
   isFinal,
-  isSettling,
   resolveReportedTransitions,
   type RunAction,
   type RunStatus,
@@ -48,6 +58,8 @@ export type RunProgress = {
 
 export type RunCommand =
   | Message<'CreateRun', DataOf<RunEvent, 'RunCreated'>>
+  /** The new run has these stages, each with a task. */
+  | Message<'AddTaskStages', { stages: readonly NewTaskStage[] }>
   | Message<'QueueRun', Record<never, never>>
   /** An executor takes the phase that the run waits for. */
   | Message<'ClaimRun', Omit<RunExecution, 'fence'>>
@@ -67,7 +79,11 @@ export type RunCommand =
   /** `at` is null for administrators of the site, who cancel any run at once. */
   | Message<'ForceCancelRun', { at: Timestamp | null }>
   | Message<'ForceExecuteRun', Record<never, never>>
-  | Message<'CommentRun', { id: string; body: string; author: Principal }>;
+  | Message<'CommentRun', { id: string; body: string; author: Principal }>
+  /** The service of a run task reports a result. */
+  | Message<'ReportTaskResult', TaskReport>
+  /** The service of a run task has been silent, or could not be reached. */
+  | Message<'MissTaskResult', DataOf<RunEvent, 'RunTaskResultMissed'>>;
 
 /** Refuses a command if the run does not exist. */
 const whenRunExists =
@@ -96,15 +112,6 @@ const toRunEvent = (status: RunStatus, progress: RunProgress): RunEvent =>
     type: 'RunStageReached',
     data: { stage: status as RunStage, message: progress.message },
   };
-
-/** Returns the events that follow by themselves when the plan and its checks are done: none if a user must decide. */
-const decideAfterChecks = (run: RunState): readonly RunEvent[] => {
-  if (run.status === 'absent' || !isSettling(run.status)) return [];
-  if (run.forceCancelAvailableAt !== null) return [{ type: 'RunCanceled', data: { message: null } }];
-  if (run.planOnly || (!run.hasChanges && !run.allowEmptyApply)) return [{ type: 'RunPlannedAndFinished', data: {} }];
-  if (run.savePlan) return [{ type: 'RunPlanSaved', data: {} }];
-  return run.autoApply ? [{ type: 'RunApplyQueued', data: {} }] : [];
-};
 
 const CLAIM_EVENTS: Partial<Readonly<Record<RunStatus, 'RunPlanStarted' | 'RunApplyStarted'>>> = {
   plan_queued: 'RunPlanStarted',
@@ -172,6 +179,7 @@ const decideProgress = (progress: RunProgress, current: ExistingRun): readonly R
   requireFence(current.status, progress.fence, isPhaseClaimed(current) ? current.fence : null);
   const transitions = resolveReportedTransitions(current.status, progress.status);
   if (!transitions) throw conflict(`Run is ${current.status}: it cannot become ${progress.status}`);
+  requireStagesOfServer(current, transitions);
   if (progress.status === 'canceled' && current.forceCancelAvailableAt === null) {
     throw conflict(`Run is ${current.status}: nobody has asked to cancel it`);
   }
@@ -189,14 +197,17 @@ const decideProgress = (progress: RunProgress, current: ExistingRun): readonly R
       ? [{ type: 'RunConfigurationGenerated', data: {} }]
       : [];
   const events = [...generated, ...transitions.map((status) => toRunEvent(status, progress))];
-  return [...events, ...decideAfterChecks(fold({ evolve: runEvolutions }, current as RunState, events))];
+  return [...events, ...continueAfterReport(fold({ evolve: runEvolutions }, current as RunState, events))];
 };
 
 const decideCancel = (data: DataOf<RunCommand, 'CancelRun'>, run: ExistingRun): readonly RunEvent[] => {
   requireActionAllowed(run, 'cancel');
   if (run.forceCancelAvailableAt !== null) throw conflict(`Run is ${run.status}: it is being canceled already`);
   const requested = { type: 'RunCancelRequested', data } as const;
-  return isExecuting(run.status) ? [requested] : [requested, { type: 'RunCanceled', data: { message: null } }];
+  const stage = cancelStage(run);
+  // No executor works on a run that waits for run tasks.
+  if (stage.length === 0 && isExecuting(run.status)) return [requested];
+  return [requested, ...stage, { type: 'RunCanceled', data: { message: null } }];
 };
 
 const decideForceCancel = ({ at }: DataOf<RunCommand, 'ForceCancelRun'>, run: ExistingRun): readonly RunEvent[] => {
@@ -205,7 +216,7 @@ const decideForceCancel = ({ at }: DataOf<RunCommand, 'ForceCancelRun'>, run: Ex
       run.forceCancelAvailableAt === null ? 'it must be canceled first' : `not before ${run.forceCancelAvailableAt}`;
     throw conflict(`Run is ${run.status}: force-cancel is not possible${isExecuting(run.status) ? `, ${why}` : ''}`);
   }
-  return [{ type: 'RunForceCanceled', data: {} }];
+  return [...cancelStage(run), { type: 'RunForceCanceled', data: {} }];
 };
 
 const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]> = {
@@ -214,9 +225,13 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
     checkOptions(data.options);
     return [{ type: 'RunCreated', data }];
   },
+  AddTaskStages: whenRunExists(({ stages }, run) => {
+    if (run.status !== 'pending') throw conflict(`Run is ${run.status}: its run tasks are fixed`);
+    return [{ type: 'RunTaskStagesCreated', data: { workspace: run.workspace, stages } }];
+  }),
   QueueRun: whenRunExists((_, run) => {
     if (run.status !== 'pending') throw conflict(`Run is ${run.status}: it cannot be queued`);
-    return [{ type: 'RunQueued', data: {} }];
+    return queuePlan(run);
   }),
   ClaimRun: whenRunExists(decideClaim),
   ExpireLease: whenRunExists(decideLostExecutor),
@@ -232,10 +247,7 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
   ReportProgress: whenRunExists(decideProgress),
   ConfirmRun: whenRunExists((data, run) => {
     requireActionAllowed(run, 'apply');
-    return [
-      { type: 'RunConfirmed', data },
-      { type: 'RunApplyQueued', data: {} },
-    ];
+    return [{ type: 'RunConfirmed', data }, ...queueApply(run)];
   }),
   DiscardRun: whenRunExists((_, run) => {
     requireActionAllowed(run, 'discard');
@@ -245,16 +257,15 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
   ForceCancelRun: whenRunExists(decideForceCancel),
   ForceExecuteRun: whenRunExists((_, run) => {
     requireActionAllowed(run, 'force-execute');
-    return [
-      { type: 'RunForceExecuted', data: {} },
-      { type: 'RunQueued', data: {} },
-    ];
+    return [{ type: 'RunForceExecuted', data: {} }, ...queuePlan(run)];
   }),
   CommentRun: whenRunExists((data) => [{ type: 'RunCommented', data }]),
+  ReportTaskResult: whenRunExists(decideTaskReport),
+  MissTaskResult: whenRunExists(decideMissingResult),
 };
 
 export const run: Decider<RunState, RunCommand, RunEvent> = {
-  version: 6,
+  version: 7,
   initial: { status: 'absent' },
   decide: decisions,
   evolve: runEvolutions,

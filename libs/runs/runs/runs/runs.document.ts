@@ -123,7 +123,7 @@ const renderRelationships = (row: RunRow, self: string): Record<string, Relation
   plan: toOne('plans', toPlanId(row.id), `${self}/plan`),
   'policy-checks': toMany('policy-checks', []),
   'run-events': { ...toMany('run-events', row.runEvents), ...linkTo(`${self}/run-events`) },
-  'task-stages': toMany('task-stages', []),
+  'task-stages': toMany('task-stages', row.taskStages),
   'triggering-run': toOne('runs', row.options.triggeredBy?.run, `/api/v2/runs/${row.options.triggeredBy?.run ?? ''}`),
   'triggering-source': toOne(
     'workspaces',

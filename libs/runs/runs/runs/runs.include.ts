@@ -24,6 +24,8 @@ import {
 import { createConfigurationReadEvents, type ConfigurationRead } from '../reads.events.js';
 import { renderComment } from '../run-events/run-events.document.js';
 import { selectCommentsOfRuns, type CommentRow } from '../run-events/run-events.queries.js';
+import { renderTaskStage } from '../task-stages/task-stages.document.js';
+import { selectStagesOfRuns, type TaskStageRow } from '../task-stages/task-stages.queries.js';
 import type { RunLogLinks } from './run-logs.links.js';
 import { renderApply, renderPlan, type LogUrls } from './runs.document.js';
 import type { RunRow } from './runs.queries.js';
@@ -88,6 +90,7 @@ const selectRelatedTo = (rows: readonly RunRow[], includes: RunIncludes, reader:
       ? [selectRelatedWorkspaces(selectTexts(rows.map(({ workspace }) => workspace)), actor)]
       : []),
     ...(includes.has('comments') ? [selectRelatedComments(selectTexts(readable))] : []),
+    ...(includes.has('task_stages') ? [selectRelatedStages(selectTexts(readable))] : []),
     ...(includesConfigurations(includes)
       ? [
           selectRelatedConfigurations(
@@ -104,6 +107,9 @@ const selectTexts = (ids: readonly string[]): Sql => sql`${[...new Set(ids)]}::t
 
 const selectRelatedComments = (runs: Sql): RelatedResources =>
   defineRelated<CommentRow>(selectCommentsOfRuns(runs), (rows) => rows.map(renderComment));
+
+const selectRelatedStages = (runs: Sql): RelatedResources =>
+  defineRelated<TaskStageRow>(selectStagesOfRuns(runs), (rows) => rows.map(renderTaskStage));
 
 /** Including the commit of a configuration includes the configuration. */
 export const includesConfigurations = (includes: RunIncludes): boolean =>

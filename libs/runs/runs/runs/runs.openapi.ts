@@ -121,7 +121,7 @@ export const runSchema = defineResource({
     plan: related.always('plans'),
     'policy-checks': related.empty('policy-checks'),
     'run-events': related.many('run-events'),
-    'task-stages': related.empty('task-stages'),
+    'task-stages': related.many('task-stages'),
     'triggering-run': related.one('runs'),
     'triggering-source': related.one('workspaces'),
     workspace: related.always('workspaces'),
@@ -143,7 +143,16 @@ const group = {
   resource: runSchema,
   include: {
     values: RUN_INCLUDES,
-    resources: ['Apply', 'Comment', 'ConfigurationVersion', 'IngressAttributes', 'Plan', 'User', 'Workspace'],
+    resources: [
+      'Apply',
+      'Comment',
+      'ConfigurationVersion',
+      'IngressAttributes',
+      'Plan',
+      'TaskStage',
+      'User',
+      'Workspace',
+    ],
     events: ['ConfigurationVersionShown'],
   },
 };

@@ -12,6 +12,8 @@ import {
 import { isPoolUsableBy, USES_SITE_POOLS } from '#organizations/agents';
 import { selectStoredAttributes } from '#api/json-api';
 import { selectEncryptedSecret } from '#storage/vault';
+import { SELECT_CONSULTED_TASKS } from '#runs/run-tasks';
+import type { ConsultedTask } from '#runs/run-tasks/rules';
 import type { RunVariableCandidates } from '#workspaces/variables';
 import {
   AGENT_POOL,
@@ -63,6 +65,7 @@ export type RunRow = {
   readonly position: number;
   readonly comments: readonly string[];
   readonly runEvents: readonly string[];
+  readonly taskStages: readonly string[];
   /** Encrypted values of the run's own variables; null if it has none. */
   readonly encryptedVariables: string | null;
   /** The workspace whose run has started this one; null if there is none, or none any more. */
@@ -125,6 +128,7 @@ const RUN_COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "organizati
        else 0 end as position,
   array(select c.id from run_comments c where c.run = r.id order by c.version) as comments,
   array(select e.id from run_events e where e.run = r.id order by e.version) as "runEvents",
+  array(select s.id from task_stages s where s.run = r.id order by s.number) as "taskStages",
   case when r.options -> 'variables' <> '[]' then ${selectEncryptedSecret(sql.raw('r.id'))} end as "encryptedVariables"`;
 
 export const RUN_JOINS = sql.raw(`join workspaces w on w.id = r.workspace join projects p on p.id = w.project
@@ -245,6 +249,7 @@ export type WorkspaceForNewRun = PermissionScope & {
   readonly allowDestroyPlan: boolean;
   readonly terraformVersion: string;
   readonly siteReleases: readonly SiteRelease[];
+  readonly consultedTasks: readonly ConsultedTask[];
   /** Whether other runs wait already. */
   readonly isQueued: boolean;
   readonly variables: RunVariableCandidates;
@@ -278,6 +283,7 @@ export const loadWorkspaceForNewRun = async (
            (w.settings ->> 'autoApply')::boolean as "autoApply",
            (w.settings ->> 'allowDestroyPlan')::boolean as "allowDestroyPlan",
            w.settings ->> 'terraformVersion' as "terraformVersion", ${SELECT_SITE_RELEASES} as "siteReleases",
+           ${SELECT_CONSULTED_TASKS} as "consultedTasks",
            exists (select 1 from runs r where r.workspace = w.id and r.queues and r.status = 'pending'
                                           and ${isOpen('r')}) as "isQueued",
            ${selectJobValueCandidates(sql.raw('w.id'))} as variables,

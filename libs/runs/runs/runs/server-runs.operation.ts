@@ -1,9 +1,12 @@
 import { sql, type EventContext, type ExecutionMode, type Timestamp } from '#platform/kernel';
 import { decideWrite, expectVersion, newStream, type EventStore, type StreamWrite } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
+import { SELECT_CONSULTED_TASKS } from '#runs/run-tasks';
+import type { ConsultedTask } from '#runs/run-tasks/rules';
 import { EXECUTION_MODE, SELECT_SITE_RELEASES, type SiteRelease, type ToolReleases } from '#workspaces/workspaces';
 import { DESTROY_AT } from './destroy-times.queries.js';
 import { DEFAULT_OPTIONS, type RunOptions } from './run-options.js';
+import { createStageCommands } from './new-task-stages.ids.js';
 import { run } from './run.js';
 import type { RunSource } from './run-event.js';
 import { isOpen } from './runs.queries.js';
@@ -23,6 +26,7 @@ type WorkspaceForServerRun = {
   readonly isBusy: boolean;
   readonly terraformVersion: string;
   readonly siteReleases: readonly SiteRelease[];
+  readonly consultedTasks: readonly ConsultedTask[];
   /** Whether the run exists, or did before the workspace was recovered. */
   readonly exists: boolean;
   /** The number of runs that wait for their turn. */
@@ -57,6 +61,7 @@ const loadWorkspaceForServerRun = (
              or exists (select 1 from runs r where r.workspace = w.id and r.queues and ${isOpen('r')}) as "isBusy",
            ${EXECUTION_MODE} as "executionMode", (w.settings ->> 'autoApplyRunTrigger')::boolean as "autoApplyRunTrigger",
            w.settings ->> 'terraformVersion' as "terraformVersion", ${SELECT_SITE_RELEASES} as "siteReleases",
+           ${SELECT_CONSULTED_TASKS} as "consultedTasks",
            exists (select 1 from event_store.streams where stream = ${id}) as exists,
            (select count(*) from runs r where r.workspace = w.id and r.queues and r.status = 'pending' and ${isOpen('r')}) as waiting,
            (select jsonb_build_object('id', c.id, 'version', s.version)
@@ -98,6 +103,7 @@ export const createServerRun = (
         ...decided,
       },
     };
+    const commands = [{ type: 'CreateRun', data } as const, ...createStageCommands(id, target.consultedTasks)];
     const writes = [
       expectVersion(organization, target.organizationVersion),
       expectVersion(target.project, target.projectVersion),
@@ -106,7 +112,7 @@ export const createServerRun = (
         ? { ...(await prepareChange(organization)), expected: target.workspaceVersion }
         : expectVersion(workspace, target.workspaceVersion),
       expectVersion(configuration.id, configuration.version),
-      decideWrite(run, newStream(id, run), organization, { type: 'CreateRun', data }),
+      decideWrite(run, newStream(id, run), organization, ...commands),
     ];
     await store.append(writes, context);
     return true;

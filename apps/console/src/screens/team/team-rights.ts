@@ -45,6 +45,10 @@ const RIGHTS: Readonly<Record<TeamRight, DescribedRight>> = {
     allows: 'Agent pools and their tokens, with which people can read the state of the workspaces that use the pool.',
   },
   'manage-vcs-settings': { group: 'Agents, keys and providers', allows: 'SSH keys.' },
+  'manage-run-tasks': {
+    group: 'Agents, keys and providers',
+    allows: 'Run tasks of the organization, and the run tasks of every workspace. Runs do not consult them yet.',
+  },
   'manage-providers': {
     group: 'Agents, keys and providers',
     allows: 'Providers with their versions and files, and GPG keys.',
@@ -53,7 +57,6 @@ const RIGHTS: Readonly<Record<TeamRight, DescribedRight>> = {
   'manage-policies': { group: 'Without effect', allows: 'Stored for clients: the server has no policies.' },
   'manage-policy-overrides': { group: 'Without effect', allows: 'Stored for clients: the server has no policies.' },
   'delegate-policy-overrides': { group: 'Without effect', allows: 'Stored for clients: the server has no policies.' },
-  'manage-run-tasks': { group: 'Without effect', allows: 'Stored for clients: the server has no run tasks.' },
 };
 
 type RightGroup = { readonly title: string; readonly rights: readonly (readonly [right: TeamRight, allows: string])[] };

@@ -1,0 +1,226 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { fold, Refusal } from '#platform/kernel';
+import { TASK_STAGES, type TaskStageName } from '#runs/run-tasks/rules';
+import { countRounds } from '../../../../test/support/rounds.js';
+import { DEFAULT_OPTIONS } from './run-options.js';
+import type { RunEvent } from './run-event.js';
+import { isOpenResult, type NewTaskStage } from '../task-stages/run-task-stage.js';
+import type { RunState } from './run-state.js';
+import { run, type RunCommand } from './run.js';
+
+const PERSON = { type: 'users', id: 'user-ada', name: 'ada' };
+const COUNTS = { additions: 1, changes: 0, destructions: 0, imports: 0 };
+const SUBJECT = {
+  workspaceName: 'prod',
+  runCreatedAt: '2026-11-29T00:00:00.000Z',
+  runCreatedBy: 'user-ada',
+  runMessage: '',
+  isSpeculative: false,
+};
+
+const newStage = (stage: TaskStageName, ...levels: ('advisory' | 'mandatory')[]): NewTaskStage => ({
+  id: `ts-${stage}`,
+  stage,
+  tasks: levels.map((enforcementLevel, n) => ({
+    id: `taskrs-${stage}-${n}`,
+    task: `task-${n}`,
+    taskName: `scanner-${n}`,
+    taskUrl: 'https://scanner.example',
+    workspaceTask: null,
+    enforcementLevel,
+  })),
+});
+
+const create = (options: object = {}): RunCommand => ({
+  type: 'CreateRun',
+  data: {
+    workspace: 'ws-1',
+    configurationVersion: 'cv-1',
+    message: '',
+    source: 'tfe-api',
+    createdBy: PERSON,
+    options: {
+      ...DEFAULT_OPTIONS,
+      planOnly: false,
+      autoApply: false,
+      terraformVersion: '1.5.7',
+      variables: [],
+      ...options,
+    },
+  },
+});
+
+const createWith = (stages: readonly NewTaskStage[], options: object = {}): readonly RunCommand[] => [
+  create(options),
+  { type: 'AddTaskStages', data: { stages } },
+];
+
+const queue: RunCommand = { type: 'QueueRun', data: {} };
+const confirm: RunCommand = { type: 'ConfirmRun', data: { confirmedBy: PERSON } };
+const cancel: RunCommand = { type: 'CancelRun', data: { forceCancelAvailableAt: '2026-11-29T00:00:10.000Z' } };
+const report = (result: string, status: 'running' | 'passed' | 'failed'): RunCommand => ({
+  type: 'ReportTaskResult',
+  data: { result, status, message: '', url: '', outcomes: [], reportedRun: SUBJECT },
+});
+const miss = (result: string): RunCommand => ({
+  type: 'MissTaskResult',
+  data: { result, status: 'errored', message: 'silent' },
+});
+const progress = (status: string): RunCommand =>
+  ({
+    type: 'ReportProgress',
+    data: {
+      fence: null,
+      status,
+      hasChanges: true,
+      hasGeneratedConfiguration: false,
+      resources: COUNTS,
+      message: null,
+    },
+  }) as RunCommand;
+
+/** Runs the commands. A refused command changes nothing. */
+const play = (commands: readonly RunCommand[]): { state: RunState; events: readonly RunEvent[] } => {
+  let state: RunState = run.initial;
+  const events: RunEvent[] = [];
+  for (const command of commands) {
+    try {
+      const decided = (run.decide[command.type] as (data: unknown, state: RunState) => readonly RunEvent[])(
+        command.data,
+        state,
+      );
+      events.push(...decided);
+      state = fold(run, state, decided);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+    }
+  }
+  return { state, events };
+};
+
+const statusAfter = (...commands: readonly RunCommand[]) => play(commands).state.status;
+
+describe('a run with run tasks', () => {
+  it('waits for its tasks before an executor can claim it, and before and after the plan', () => {
+    const begun = [...createWith([newStage('pre_plan', 'mandatory'), newStage('post_plan', 'mandatory')]), queue];
+    expect(statusAfter(...begun)).toBe('pre_plan_running');
+    expect(statusAfter(...begun, progress('planning'))).toBe('pre_plan_running');
+    const passed = [...begun, report('taskrs-pre_plan-0', 'running'), report('taskrs-pre_plan-0', 'passed')];
+    expect(statusAfter(...passed)).toBe('plan_queued');
+    const planned = [...passed, progress('planning'), progress('planned')];
+    expect(statusAfter(...planned)).toBe('post_plan_running');
+    expect(statusAfter(...planned, confirm)).toBe('post_plan_running');
+    expect(statusAfter(...planned, report('taskrs-post_plan-0', 'passed'))).toBe('post_plan_completed');
+    expect(statusAfter(...planned, report('taskrs-post_plan-0', 'failed'))).toBe('errored');
+    expect(statusAfter(...planned, miss('taskrs-post_plan-0'))).toBe('errored');
+  });
+
+  it('continues after the failure of an advisory task', () => {
+    const begun = [
+      ...createWith([newStage('post_plan', 'advisory')]),
+      queue,
+      progress('planning'),
+      progress('planned'),
+    ];
+    expect(statusAfter(...begun, report('taskrs-post_plan-0', 'failed'))).toBe('post_plan_completed');
+    expect(statusAfter(...begun, miss('taskrs-post_plan-0'))).toBe('post_plan_completed');
+  });
+
+  it('continues by itself as the options say, when the tasks after the plan are done', () => {
+    const end = (options: object) =>
+      statusAfter(
+        ...createWith([newStage('post_plan', 'mandatory')], options),
+        queue,
+        progress('planning'),
+        progress('planned'),
+        report('taskrs-post_plan-0', 'passed'),
+      );
+    expect(end({ autoApply: true })).toBe('apply_queued');
+    expect(end({ planOnly: true })).toBe('planned_and_finished');
+    expect(end({ savePlan: true })).toBe('planned_and_saved');
+  });
+
+  it('is not applied if a mandatory task before the apply fails, also without a confirmation', () => {
+    const planned = [...createWith([newStage('pre_apply', 'mandatory')], { autoApply: true }), queue];
+    const waiting = [...planned, progress('planning'), progress('planned')];
+    expect(statusAfter(...waiting)).toBe('pre_apply_running');
+    const { events, state } = play([...waiting, report('taskrs-pre_apply-0', 'failed')]);
+    expect(state.status).toBe('errored');
+    expect(events.map(({ type }) => type)).not.toContain('RunApplyQueued');
+    expect(statusAfter(...waiting, report('taskrs-pre_apply-0', 'passed'))).toBe('apply_queued');
+  });
+
+  it('stays applied whatever the tasks after the apply say', () => {
+    const applied = ['planning', 'planned', 'applying', 'applied'].map(progress);
+    const begun = [...createWith([newStage('post_apply', 'mandatory')], { autoApply: true }), queue, ...applied];
+    const { state } = play([...begun, report('taskrs-post_apply-0', 'failed')]);
+    expect(state).toMatchObject({ status: 'applied', stages: [{ status: 'failed' }] });
+  });
+
+  it('is canceled at once while it waits for its tasks, whose results no report changes afterwards', () => {
+    const waiting = [...createWith([newStage('pre_plan', 'mandatory', 'advisory')]), queue];
+    const canceled = [...waiting, report('taskrs-pre_plan-0', 'passed'), cancel];
+    const { state } = play([...canceled, report('taskrs-pre_plan-1', 'failed'), miss('taskrs-pre_plan-1')]);
+    expect(state).toMatchObject({
+      status: 'canceled',
+      stages: [{ status: 'canceled', results: [{ status: 'passed' }, { status: 'canceled' }] }],
+    });
+  });
+
+  it('counts a result once, and refuses reports about results that have ended or not begun', () => {
+    const begun = [...createWith([newStage('pre_plan', 'mandatory'), newStage('pre_apply', 'mandatory')]), queue];
+    const passed = [...begun, report('taskrs-pre_plan-0', 'passed')];
+    const again = play([...passed, report('taskrs-pre_plan-0', 'failed'), report('taskrs-pre_apply-0', 'failed')]);
+    expect(again).toEqual(play(passed));
+  });
+});
+
+describe('any sequence of commands', () => {
+  const levels = fc.array(fc.constantFrom('advisory' as const, 'mandatory' as const), { minLength: 1, maxLength: 2 });
+  const stages = fc
+    .tuple(fc.subarray([...TASK_STAGES]), fc.array(levels, { minLength: 4, maxLength: 4 }))
+    .map(([names, counts]) => names.map((name, n) => newStage(name, ...(counts[n] ?? ['mandatory']))));
+  const options = fc.record({ autoApply: fc.boolean(), planOnly: fc.boolean(), savePlan: fc.boolean() });
+  const results = TASK_STAGES.flatMap((stage) => [0, 1].map((n) => `taskrs-${stage}-${n}`));
+  const command = fc.oneof(
+    fc.constantFrom<RunCommand>(queue, confirm, cancel, { type: 'DiscardRun', data: {} }),
+    fc.constantFrom<RunCommand>({ type: 'ForceCancelRun', data: { at: null } }, { type: 'ForceExecuteRun', data: {} }),
+    fc
+      .constantFrom('planning', 'planned', 'applying', 'applied', 'errored', 'post_plan_running', 'post_plan_completed')
+      .map(progress),
+    fc
+      .tuple(fc.constantFrom(...results), fc.constantFrom('running', 'passed', 'failed', 'missed'))
+      .map(([result, status]) => (status === 'missed' ? miss(result) : report(result, status as 'running'))),
+  );
+
+  it('leaves no run that waits for tasks without an open result, and none that an unpassed stage let pass', () => {
+    fc.assert(
+      fc.property(stages, options, fc.array(command, { maxLength: 40 }), (planned, chosen, commands) => {
+        const { state, events } = play([...createWith(planned, chosen), ...commands]);
+        if (state.status === 'absent') return;
+        const has = (name: TaskStageName) => state.stages.some(({ stage }) => stage === name);
+        const running = state.stages.filter(({ status }) => status === 'running');
+        expect(running.length).toBeLessThanOrEqual(1);
+        for (const { results: all } of running) expect(all.some(({ status }) => isOpenResult(status))).toBe(true);
+        const waits = /^(pre_plan|post_plan|pre_apply)_running$/.exec(state.status)?.[1];
+        const blocking = running.map(({ stage }) => stage).filter((stage) => stage !== 'post_apply');
+        // Executors report the stages of runs without run tasks themselves.
+        expect(blocking).toEqual(waits && has(waits as TaskStageName) ? [waits] : []);
+        const ended = events.flatMap((event) => (event.type === 'RunTaskStageEnded' ? [event.data.stage] : []));
+        expect(new Set(ended).size).toBe(ended.length);
+        const types = events.map(({ type }) => type);
+        const passedStages = state.stages.filter(({ status }) => status === 'passed').map(({ stage }) => stage);
+        const needed = (type: RunEvent['type'], ...names: TaskStageName[]) =>
+          types.includes(type) ? names.filter(has) : [];
+        expect(passedStages).toEqual(
+          expect.arrayContaining([
+            ...needed('RunPlanStarted', 'pre_plan'),
+            ...needed('RunApplyQueued', 'post_plan', 'pre_apply'),
+          ]),
+        );
+      }),
+      { numRuns: countRounds(2_000) },
+    );
+  });
+});

@@ -1,0 +1,137 @@
+import { conflict, fold, unprocessable, type DataOf } from '#platform/kernel';
+import type { TaskStageName } from '#runs/run-tasks/rules';
+import type { RunEvent, RunStage } from './run-event.js';
+import {
+  concludeStage,
+  isOpenResult,
+  MAX_OUTCOMES,
+  MAX_REPORTS,
+  type TaskStage,
+} from '../task-stages/run-task-stage.js';
+import { runEvolutions, type ExistingRun, type RunState } from './run-state.js';
+import { isSettling, type RunStatus } from './run-status.js';
+
+/**
+ * What follows by itself in a run: its stages of run tasks, and the next phase. A stage begins where it belongs, and what would
+ * have followed there follows at its end:
+ *
+ *   queued ─► pre_plan ─► plan_queued … planned ─► post_plan ─► (confirmed) ─► pre_apply ─► apply_queued … applied ─► post_apply
+ *
+ * A mandatory failure ends the run, except after the apply.
+ */
+
+const findRunningStage = (run: ExistingRun): TaskStage | undefined =>
+  run.stages.find(({ status }) => status === 'running');
+
+const hasPendingStage = (run: ExistingRun, name: TaskStageName): boolean =>
+  run.stages.some(({ stage, status }) => stage === name && status === 'pending');
+
+const reach = (stage: RunStage): RunEvent => ({ type: 'RunStageReached', data: { stage, message: null } });
+
+/** Returns the events that begin the stage; null if the run has no such stage, or has left it behind. */
+const beginStage = (run: ExistingRun, name: TaskStageName): readonly RunEvent[] | null => {
+  const stage = run.stages.find((one) => one.stage === name && one.status === 'pending');
+  if (!stage) return null;
+  const begun = { type: 'RunTaskStageStarted', data: { stage: stage.id } } as const;
+  // The run has ended before its last stage, which changes nothing.
+  return name === 'post_apply' ? [begun] : [begun, reach(`${name}_running`)];
+};
+
+/** Returns the events of a run whose turn it is. */
+export const queuePlan = (run: ExistingRun): readonly RunEvent[] => [
+  { type: 'RunQueued', data: {} },
+  ...(beginStage(run, 'pre_plan') ?? []),
+];
+
+export const queueApply = (run: ExistingRun): readonly RunEvent[] =>
+  beginStage(run, 'pre_apply') ?? [{ type: 'RunApplyQueued', data: {} }];
+
+/** Returns the events that follow when the plan and its checks are done: none if a user must decide. */
+const decideAfterChecks = (run: ExistingRun): readonly RunEvent[] => {
+  if (!isSettling(run.status)) return [];
+  if (run.forceCancelAvailableAt !== null) return [{ type: 'RunCanceled', data: { message: null } }];
+  if (run.planOnly || (!run.hasChanges && !run.allowEmptyApply)) return [{ type: 'RunPlannedAndFinished', data: {} }];
+  if (run.savePlan) return [{ type: 'RunPlanSaved', data: {} }];
+  return run.autoApply ? queueApply(run) : [];
+};
+
+/** Returns the events that follow the report of an executor. */
+export const continueAfterReport = (run: RunState): readonly RunEvent[] => {
+  if (run.status === 'absent') return [];
+  if (run.status === 'applied') return beginStage(run, 'post_apply') ?? [];
+  const begins = run.status === 'planned' && run.forceCancelAvailableAt === null;
+  return (begins ? beginStage(run, 'post_plan') : null) ?? decideAfterChecks(run);
+};
+
+const continueAfterStage = (run: ExistingRun, { stage: name }: TaskStage): readonly RunEvent[] => {
+  if (name === 'post_apply') return [];
+  if (name === 'pre_plan') return [reach('pre_plan_completed'), { type: 'RunPlanQueued', data: {} }];
+  if (name === 'pre_apply') return [reach('pre_apply_completed'), { type: 'RunApplyQueued', data: {} }];
+  return [reach('post_plan_completed'), ...decideAfterChecks({ ...run, status: 'post_plan_completed' })];
+};
+
+/** Returns the event of a result with what follows if it was the last open one of its stage. */
+const addConclusion = (run: ExistingRun, event: RunEvent): readonly RunEvent[] => {
+  const after = fold({ evolve: runEvolutions }, run as RunState, [event]);
+  const stage = after.status === 'absent' ? undefined : findRunningStage(after);
+  const conclusion = stage && concludeStage(stage);
+  if (after.status === 'absent' || !stage || !conclusion) return [event];
+  const ended = { type: 'RunTaskStageEnded', data: { stage: stage.id, status: conclusion.status } } as const;
+  if (conclusion.status === 'passed') return [event, ended, ...continueAfterStage(after, stage)];
+  if (stage.stage === 'post_apply') return [event, ended];
+  return [event, ended, { type: 'RunErrored', data: { message: conclusion.message } }];
+};
+
+const findOpenResult = (run: ExistingRun, id: string) => {
+  const stage = findRunningStage(run);
+  const result = stage?.results.find((one) => one.id === id && isOpenResult(one.status));
+  return stage && result ? { stage, result } : null;
+};
+
+export type TaskReport = Pick<
+  DataOf<RunEvent, 'RunTaskResultReported'>,
+  'result' | 'status' | 'message' | 'url' | 'outcomes' | 'reportedRun'
+>;
+
+export const decideTaskReport = (report: TaskReport, run: ExistingRun): readonly RunEvent[] => {
+  const open = findOpenResult(run, report.result);
+  if (!open) throw conflict(`Run is ${run.status}: it does not wait for the task result ${report.result}`);
+  const { task, taskName, taskUrl, workspaceTask, enforcementLevel, reports, outcomes } = open.result;
+  if (reports + 1 >= MAX_REPORTS && isOpenResult(report.status)) {
+    throw conflict(`Task result ${report.result} has ${reports} reports: the next one must be passed or failed`);
+  }
+  if (outcomes + report.outcomes.length > MAX_OUTCOMES) {
+    throw unprocessable(
+      `A task result can have at most ${MAX_OUTCOMES} outcomes, and has ${outcomes} already`,
+      'outcomes',
+    );
+  }
+  const about = { stage: open.stage.stage, task, taskName, taskUrl, workspaceTask, enforcementLevel };
+  return addConclusion(run, {
+    type: 'RunTaskResultReported',
+    data: { ...report, ...about, workspace: run.workspace },
+  });
+};
+
+/** The job that decides on it may be late, so that a result which has ended meanwhile is no conflict. */
+export const decideMissingResult = (
+  data: DataOf<RunEvent, 'RunTaskResultMissed'>,
+  run: ExistingRun,
+): readonly RunEvent[] =>
+  findOpenResult(run, data.result) ? addConclusion(run, { type: 'RunTaskResultMissed', data }) : [];
+
+/** Returns the event that ends the stage of a run which is being canceled. */
+export const cancelStage = (run: ExistingRun): readonly RunEvent[] => {
+  const stage = findRunningStage(run);
+  return stage ? [{ type: 'RunTaskStageEnded', data: { stage: stage.id, status: 'canceled' } }] : [];
+};
+
+/** Refuses reports of executors about the stages that the server itself runs. */
+export const requireStagesOfServer = (run: ExistingRun, reached: readonly RunStatus[]): void => {
+  if (findRunningStage(run)) throw conflict(`Run is ${run.status}: it waits for the results of its run tasks`);
+  const reported = reached.find((status) => run.stages.some(({ stage }) => status.startsWith(`${stage}_`)));
+  if (reported) throw conflict(`Run is ${run.status}: the server reports ${reported} itself, because it has run tasks`);
+  if (reached.length > 1 && reached[0] === 'planned' && hasPendingStage(run, 'post_plan')) {
+    throw conflict(`Run is ${run.status}: report planned first, because run tasks follow`);
+  }
+};

@@ -1,0 +1,93 @@
+import {
+  sql,
+  type DataOf,
+  type OrganizationDeleted,
+  type Projection,
+  type RecordedEvent,
+  type Sql,
+  type WorkspaceDeleted,
+} from '#platform/kernel';
+import type { RunEvent } from '../runs/run-event.js';
+import type { TaskStageEvent } from './task-stages.events.js';
+import { isOpenResult, type NewTaskStage, type TaskResultStatus } from '../task-stages/run-task-stage.js';
+
+type TaskRunOwnerDeleted = OrganizationDeleted | WorkspaceDeleted;
+
+const TABLES = ['task_stages', 'task_results'] as const;
+
+const insertStage = (
+  { id, stage, tasks }: NewTaskStage,
+  number: number,
+  { workspace }: DataOf<RunEvent, 'RunTaskStagesCreated'>,
+  { stream, organization, time }: RecordedEvent,
+): readonly Sql[] => [
+  sql`
+  insert into task_stages (id, run, workspace, organization, stage, number, status, reached)
+  values (${id}, ${stream}, ${workspace}, ${organization}, ${stage}, ${number}, 'pending', ${sql.json({ pending: time })})`,
+  sql`
+  insert into task_results (id, task_stage, run, workspace, organization, stage, number, task, task_name, task_url,
+                            workspace_task, enforcement_level, status, reached, message, url, outcomes)
+  select one ->> 'id', ${id}, ${stream}, ${workspace}, ${organization}, ${stage}, (n - 1)::integer, one ->> 'task',
+         one ->> 'taskName', one ->> 'taskUrl', one ->> 'workspaceTask', one ->> 'enforcementLevel', 'pending',
+         ${sql.json({ pending: time })}::jsonb, '', '', '[]'
+    from jsonb_array_elements(${sql.json(tasks)}::jsonb) with ordinality as tasks (one, n)`,
+];
+
+const endResult = (status: TaskResultStatus, time: string, message: Sql): Sql => sql`
+  update task_results set status = ${status}, message = ${message}, silent_since = null, started_at = null,
+                          reached = reached || ${sql.json({ [status]: time })}::jsonb`;
+
+/** The stages of run tasks, and their results. */
+export const taskStages: Projection<TaskStageEvent | TaskRunOwnerDeleted> = {
+  name: 'task_stages',
+  version: 1,
+  tables: TABLES,
+  on: {
+    RunTaskStagesCreated: (data, event) =>
+      data.stages.flatMap((stage, number) => insertStage(stage, number, data, event)),
+    RunTaskStageStarted: ({ stage }, { time }) => [
+      sql`
+      update task_stages set status = 'running', reached = reached || ${sql.json({ running: time })}::jsonb
+       where id = ${stage}`,
+      sql`update task_results set started_at = ${time}, silent_since = ${time} where task_stage = ${stage}`,
+    ],
+    RunTaskResultReported: ({ result, status, message, url, outcomes }, { time }) => sql`
+      update task_results
+         set status = ${status}, message = ${message}, url = ${url}, outcomes = outcomes || ${sql.json(outcomes)}::jsonb,
+             reached = reached || ${sql.json({ [status]: time })}::jsonb
+             ${isOpenResult(status) ? sql`, silent_since = ${time}` : sql`, silent_since = null, started_at = null`}
+       where id = ${result}`,
+    RunTaskResultMissed: ({ result, status, message }, { time }) =>
+      sql`${endResult(status, time, sql`${message}`)} where id = ${result}`,
+    RunTaskStageEnded: ({ stage, status }, { time }) => [
+      sql`
+      update task_stages set status = ${status}, reached = reached || ${sql.json({ [status]: time })}::jsonb
+       where id = ${stage}`,
+      ...(status === 'canceled'
+        ? [
+            sql`${endResult('canceled', time, sql.raw('message'))}
+                 where task_stage = ${stage} and status in ('pending', 'running')`,
+          ]
+        : []),
+    ],
+    WorkspaceDeleted: (_, { stream }) =>
+      TABLES.map((table) => sql`delete from ${sql.raw(table)} where workspace = ${stream}`),
+    OrganizationDeleted: (_, { stream }) =>
+      TABLES.map((table) => sql`delete from ${sql.raw(table)} where organization = ${stream}`),
+  },
+};
+
+const DATA_TABLES = ['runs.task_requests', 'runs.task_outcome_bodies'] as const;
+
+/** Deletes what is not in the log. It has no tables, because these are no views. */
+export const taskData: Projection<TaskRunOwnerDeleted | Extract<RunEvent, { type: 'RunDataDeleted' }>> = {
+  name: 'task_data',
+  tables: [],
+  on: {
+    RunDataDeleted: (_, { stream }) => sql`delete from runs.task_outcome_bodies where run = ${stream}`,
+    WorkspaceDeleted: (_, { stream }) =>
+      DATA_TABLES.map((table) => sql`delete from ${sql.raw(table)} where workspace = ${stream}`),
+    OrganizationDeleted: (_, { stream }) =>
+      DATA_TABLES.map((table) => sql`delete from ${sql.raw(table)} where organization = ${stream}`),
+  },
+};

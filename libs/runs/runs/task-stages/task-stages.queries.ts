@@ -1,0 +1,123 @@
+import { notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
+import type { Database } from '#platform/postgres';
+import { requireCurrentAccess, requirePermission, selectWorkspaceGrants, type Actor, type Grant } from '#api/access';
+import type { EnforcementLevel, TaskStageName } from '#runs/run-tasks/rules';
+import type { TaskOutcome, TaskResultStatus, TaskStage } from './run-task-stage.js';
+
+/** `unreachable`: the run has ended before the stage. */
+export const TASK_STAGE_STATUSES = [
+  'pending',
+  'running',
+  'passed',
+  'failed',
+  'errored',
+  'canceled',
+  'unreachable',
+] as const satisfies (TaskStage['status'] | 'unreachable')[];
+
+export type TaskStageRow = {
+  readonly id: string;
+  readonly run: string;
+  readonly stage: TaskStageName;
+  readonly status: (typeof TASK_STAGE_STATUSES)[number];
+  readonly reached: Readonly<Record<string, Timestamp>>;
+  readonly results: readonly string[];
+};
+
+export type TaskResultRow = {
+  readonly id: string;
+  readonly taskStage: string;
+  readonly stage: TaskStageName;
+  readonly isSpeculative: boolean;
+  readonly task: string;
+  readonly taskName: string;
+  readonly taskUrl: string;
+  readonly workspaceTask: string | null;
+  readonly enforcementLevel: EnforcementLevel;
+  readonly status: TaskResultStatus;
+  readonly reached: Readonly<Record<string, Timestamp>>;
+  readonly message: string;
+  readonly url: string;
+  readonly outcomes: readonly TaskOutcome[];
+};
+
+/** Whether the run `r` has ended before the stage `s`: nothing starts the stage any more. */
+const IS_LEFT_OUT = sql.raw(`s.status = 'pending' and r.status in (
+  'policy_soft_failed', 'planned_and_finished', 'applied', 'discarded', 'errored', 'canceled', 'force_canceled')`);
+
+const STAGE = sql`jsonb_build_object('id', s.id, 'run', s.run, 'stage', s.stage, 'reached', s.reached,
+  'status', case when ${IS_LEFT_OUT} then 'unreachable' else s.status end,
+  'results', (select jsonb_agg(t.id order by t.number) from task_results t where t.task_stage = s.id))`;
+
+const RESULT = sql`jsonb_build_object('id', t.id, 'taskStage', t.task_stage, 'stage', t.stage,
+  'isSpeculative', (r.options ->> 'planOnly')::boolean, 'task', t.task, 'taskName', t.task_name, 'taskUrl', t.task_url,
+  'workspaceTask', t.workspace_task, 'enforcementLevel', t.enforcement_level,
+  'status', case when ${IS_LEFT_OUT} then 'unreachable' else t.status end,
+  'reached', t.reached, 'message', t.message, 'url', t.url, 'outcomes', t.outcomes)`;
+
+type RunContents<T> = { readonly organization: string; readonly grants: readonly Grant[]; readonly contents: T };
+
+/** Returns what `contents` selects of a run; throws not-found if the caller may not read runs of its workspace. */
+const readForRun = async <T>(database: Database, actor: Actor, run: Sql, contents: Sql): Promise<T> => {
+  const row = await database.row<RunContents<T>>(sql`
+    select r.organization, ${selectWorkspaceGrants(actor, 'w')} as grants, ${contents} as contents
+      from runs r join workspaces w on w.id = r.workspace where r.id = ${run} and ${requireCurrentAccess(actor)}`);
+  if (!row) throw notFound();
+  requirePermission(actor, 'read-runs', row);
+  return row.contents;
+};
+
+/** Returns all stages of a run, at most one of each kind. */
+export const listTaskStages = (database: Database, actor: Actor, run: string): Promise<readonly TaskStageRow[]> =>
+  readForRun(
+    database,
+    actor,
+    sql`${run}`,
+    sql`(select coalesce(jsonb_agg(${STAGE} order by s.number), '[]') from task_stages s where s.run = r.id)`,
+  );
+
+export const findTaskStage = (database: Database, actor: Actor, id: string): Promise<TaskStageRow> =>
+  readForRun(
+    database,
+    actor,
+    sql`(select run from task_stages where id = ${id})`,
+    sql`(select ${STAGE} from task_stages s where s.id = ${id})`,
+  );
+
+const RESULTS = sql.raw('task_results t join task_stages s on s.id = t.task_stage');
+
+export const findTaskResult = (database: Database, actor: Actor, id: string): Promise<TaskResultRow> =>
+  readForRun(
+    database,
+    actor,
+    sql`(select run from task_results where id = ${id})`,
+    sql`(select ${RESULT} from ${RESULTS} where t.id = ${id})`,
+  );
+
+const hasOutcome = (id: string): Sql => sql`outcomes @> ${sql.json([{ id }])}::jsonb`;
+
+/** Returns an outcome, and its encrypted body in base64; null without one. */
+export const findTaskOutcome = async (database: Database, actor: Actor, id: string) => {
+  const row = await readForRun<{ readonly result: TaskResultRow; readonly body: string | null }>(
+    database,
+    actor,
+    sql`(select run from task_results where ${hasOutcome(id)})`,
+    sql`(select jsonb_build_object('result', ${RESULT}, 'body', (
+           select encode(b.content, 'base64') from runs.task_outcome_bodies b where b.id = ${id}))
+           from ${RESULTS} where t.run = r.id and t.${hasOutcome(id)})`,
+  );
+  const outcome = row.result.outcomes.find((one) => one.id === id);
+  if (!outcome) throw notFound();
+  return { result: row.result.id, outcome, encryptedBody: row.body };
+};
+
+/** Selects the stages of the given runs. */
+export const selectStagesOfRuns = (runs: Sql): Sql => sql`
+  select s.id, s.run, s.stage, s.reached, case when ${IS_LEFT_OUT} then 'unreachable' else s.status end as status,
+         array(select t.id from task_results t where t.task_stage = s.id order by t.number) as results
+    from task_stages s join runs r on r.id = s.run where s.run = any (${runs}) order by s.run, s.number`;
+
+/** Selects the results of the given stages, for callers that may read the stages. */
+export const selectResultsOfStages = (stages: readonly string[]): Sql => sql`
+  select ${RESULT} as result from ${RESULTS} join runs r on r.id = t.run
+   where t.task_stage = any (${stages}::text[]) order by t.stage, t.number`;
