@@ -66,6 +66,12 @@ describe('the settings of an organization', () => {
       'default-execution-mode': 'agent',
       'site-executors-enabled': false,
     });
+    const access = page.getByRole('form', { name: 'Access' });
+    await access.getByLabel('Minutes after which a session has no access').fill('720');
+    const limited = page.waitForResponse((response) => response.request().method() === 'PATCH' && response.ok());
+    await access.getByRole('button', { name: 'Save' }).click();
+    await limited;
+    expect((await readOrganization()).attributes['session-remember']).toBe(720);
     const commits = page.getByRole('form', { name: 'Plans of commits' });
     await commits.getByRole('switch', { name: 'Workspaces without a plan' }).check({ force: true });
     expect(await commits.getByRole('switch', { name: 'A commit has one status' }).isChecked()).toBe(false);

@@ -136,15 +136,32 @@ const POLICIES = [
   { value: 'sso_mandatory', label: 'With an identity provider' },
 ] as const;
 
+type AccessSettings = {
+  readonly 'collaborator-auth-policy': (typeof POLICIES)[number]['value'];
+  /** Minutes as a text; empty for no limit. */
+  readonly 'session-remember': string;
+  readonly 'user-tokens-enabled': boolean;
+  readonly 'allow-force-delete-workspaces': boolean;
+  readonly 'public-provider-curation-enabled': boolean;
+};
+
+const toAccessInput = ({ 'session-remember': minutes, ...changes }: Partial<AccessSettings>): OrganizationInput => ({
+  ...changes,
+  ...(minutes !== undefined && { 'session-remember': minutes === '' ? null : Number(minutes) }),
+});
+
 const Access = ({ organization: { id, attributes } }: CardProps) => {
-  const form = useSettings(
+  const update = useUpdateOrganization(id);
+  const { error, isPending } = update;
+  const form = useSettings<AccessSettings>(
     {
       'collaborator-auth-policy': attributes['collaborator-auth-policy'],
+      'session-remember': attributes['session-remember']?.toString() ?? '',
       'user-tokens-enabled': attributes['user-tokens-enabled'],
       'allow-force-delete-workspaces': attributes['allow-force-delete-workspaces'],
       'public-provider-curation-enabled': attributes['public-provider-curation-enabled'],
     },
-    useUpdateOrganization(id),
+    { error, isPending, mutate: (changes, callbacks) => update.mutate(toAccessInput(changes), callbacks) },
   );
   const policy = form.choice('collaborator-auth-policy');
   return (
@@ -161,6 +178,14 @@ const Access = ({ organization: { id, attributes } }: CardProps) => {
         data={[...POLICIES]}
         {...policy}
         onChange={(chosen) => chosen && policy.onChange(chosen)}
+      />
+      <TextInput
+        label="Minutes after which a session has no access"
+        description="Since the sign-in. People then sign in again."
+        type="number"
+        min={1}
+        placeholder="No limit"
+        {...form.text('session-remember')}
       />
       <Switch
         label="Members may use their own tokens"

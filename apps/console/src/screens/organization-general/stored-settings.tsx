@@ -11,7 +11,6 @@ const SWITCHES = {
 } as const;
 const MINUTES = {
   'session-timeout': 'Minutes after which an idle session ends',
-  'session-remember': 'Minutes after which a session ends',
 } as const;
 
 type SwitchName = keyof typeof SWITCHES;
@@ -29,7 +28,6 @@ const toValues = ({ attributes }: Organization): StoredValues => ({
     boolean
   >),
   'session-timeout': attributes['session-timeout']?.toString() ?? '',
-  'session-remember': attributes['session-remember']?.toString() ?? '',
   'owners-team-saml-role-id': attributes['owners-team-saml-role-id'] ?? '',
 });
 

@@ -40,7 +40,7 @@ const TriggerFields = ({ form }: { readonly form: RepositoryForm }) => (
     />
     <Checkbox
       label="Apply runs of run triggers automatically"
-      description="Stored for clients. There are no run triggers yet."
+      description="Otherwise a person confirms the plans of runs that applies of other workspaces start."
       {...form.checkbox('auto-apply-run-trigger')}
     />
   </>
