@@ -335,6 +335,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       'is-unified': 'pytfe',
       permissions: 'pytfe',
       'public-provider-curation-enabled': 'cadastre',
+      'pull-request-comments-enabled': 'cadastre',
       'recoverable-items-enabled': 'go-tfe v2',
       'remaining-testable-count': 'pytfe',
       'saml-enabled': 'pytfe',

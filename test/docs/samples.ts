@@ -193,6 +193,7 @@ const organizationSample = (): Sample => ({
     'max-ttl-enabled': true,
     'owners-team-saml-role-id': 'saml-1',
     'public-provider-curation-enabled': false,
+    'pull-request-comments-enabled': false,
     'registry-monorepo-support-enabled': true,
     'send-passing-statuses-for-untriggered-speculative-plans': true,
     'session-remember': 9,

@@ -7771,6 +7771,7 @@ export interface components {
           'stacks-enabled'?: boolean;
           'site-executors-enabled'?: boolean;
           'commit-statuses-enabled'?: boolean;
+          'pull-request-comments-enabled'?: boolean;
           /** @description has its own endpoint, `/organizations/:organization/relationships/data-retention-policy` */
           'data-retention-policy'?: unknown;
           /** @description has its own endpoint, `/organizations/:organization/relationships/data-retention-policy` */
@@ -7839,6 +7840,7 @@ export interface components {
           'stacks-enabled'?: boolean;
           'site-executors-enabled'?: boolean;
           'commit-statuses-enabled'?: boolean;
+          'pull-request-comments-enabled'?: boolean;
           /** @description has its own endpoint, `/organizations/:organization/relationships/data-retention-policy` */
           'data-retention-policy'?: unknown;
           /** @description has its own endpoint, `/organizations/:organization/relationships/data-retention-policy` */
@@ -10818,6 +10820,7 @@ export interface components {
         'stacks-enabled': boolean;
         'site-executors-enabled': boolean;
         'commit-statuses-enabled': boolean;
+        'pull-request-comments-enabled': boolean;
         /** @constant */
         'is-unified': false;
         /** @constant */

@@ -35,6 +35,11 @@ const DESCRIPTIONS: Readonly<Record<CommitState, string>> = {
 /** The status of a commit that starts no plan in a workspace, because no changed file concerns it. */
 export const UNTRIGGERED: CommitStatus = { state: 'success', description: 'Not planned: no changed file matches' };
 
+/** Whether the plan of the run has ended well. */
+export const isRunPlanned = (run: RunOfCommit): boolean => toCommitState(run) === 'success';
+
+export const describeRun = (run: RunOfCommit): string => DESCRIPTIONS[toCommitState(run)];
+
 /** The states by their weight: the status of several runs is that of the first one that occurs. */
 const BY_WEIGHT: readonly CommitState[] = ['pending', 'failure', 'error', 'success'];
 

@@ -11,6 +11,7 @@ import {
 import {
   Turns,
   forEachGroup,
+  isLasting,
   isOfConnection,
   isOutOfTime,
   openHost,
@@ -29,9 +30,6 @@ const REPORTED_AT_ONCE = 500;
 const TIME_OF_ORGANIZATION_MS = 30_000;
 /** Statuses of older commits interest nobody any more. */
 const REPORTED_DAYS = 7;
-
-/** Failures that another attempt does not correct. */
-const LASTING_FAILURES: readonly GitHostError['failure'][] = [...MISSING_RIGHTS, 'unexpected'];
 
 type StatusesJobDependencies = CommitsJobDependencies & { readonly publicUrl: string };
 
@@ -157,7 +155,7 @@ const setStatus = async (
     await host?.setStatus(commit.identifier, commit.sha, status);
     return report;
   } catch (error) {
-    if (!(error instanceof GitHostError) || !LASTING_FAILURES.includes(error.failure)) throw error;
+    if (!(error instanceof GitHostError) || !isLasting(error)) throw error;
     const event = {
       organization: commit.organization,
       client: commit.client,

@@ -5,12 +5,13 @@ import type { ScheduledJob } from '#platform/postgres';
 import type { BlobStore } from '#storage/blob-store';
 import type { EventStore, ModuleDefinition } from '#storage/event-store';
 import { Vault } from '#storage/vault';
-import { createCommitVersions } from '#runs/runs';
+import { createCommitVersions, createChangedResources } from '#runs/runs';
 import { ConnectionTokens } from '#vcs/connections';
 import { GitHosts } from '#vcs/git-hosts';
 import { createCommitFetchesJob } from './commit-fetches.job.js';
 import { createCommitStatusesJob } from './commit-statuses.job.js';
 import { Pauses } from './pauses.service.js';
+import { createPullRequestCommentsJob } from './pull-request-comments.job.js';
 import { createRepositoryCommitsJob } from './repository-commits.job.js';
 import { RepositoryWebhooks } from './repository-webhooks.service.js';
 import { VcsEventsController } from './vcs-events.controller.js';
@@ -42,6 +43,7 @@ export const commitsDefinition: ModuleDefinition = {
       backup: 'empty',
       because: 'a newer commit, or a reopened pull request, is decided again',
     },
+    { table: 'commits.comments', backup: 'empty', because: 'the comment is found at the Git host by its mark' },
     {
       table: 'commits.vcs_events',
       backup: 'rows',
@@ -88,6 +90,11 @@ export const createCommitsJobs = (options: CommitsOptions): readonly ScheduledJo
     createWebhookDeliveriesJob(dependencies),
     createCommitFetchesJob(dependencies),
     createCommitStatusesJob({ ...dependencies, publicUrl: options.publicUrl }),
+    createPullRequestCommentsJob({
+      ...dependencies,
+      publicUrl: options.publicUrl,
+      changedResources: createChangedResources(options),
+    }),
   ];
 };
 

@@ -2,7 +2,14 @@ import type { Clock, Logger } from '#platform/kernel';
 import type { Database, JobRun } from '#platform/postgres';
 import type { CommitVersions } from '#runs/runs';
 import type { ConnectionTokens } from '#vcs/connections';
-import { GitHostError, isConnectedProvider, type GitHost, type GitHosts, type ServiceProvider } from '#vcs/git-hosts';
+import {
+  GitHostError,
+  isConnectedProvider,
+  MISSING_RIGHTS,
+  type GitHost,
+  type GitHosts,
+  type ServiceProvider,
+} from '#vcs/git-hosts';
 import type { BoundPosition, BoundWorkspace } from './followed-repositories.queries.js';
 import type { Pauses, PausableWork } from './pauses.service.js';
 import type { RepositoryWebhooks } from './repository-webhooks.service.js';
@@ -31,6 +38,9 @@ const CONNECTION_FAILURES: readonly GitHostError['failure'][] = ['unauthorized',
 
 export const isOfConnection = (error: unknown): boolean =>
   error instanceof GitHostError && CONNECTION_FAILURES.includes(error.failure);
+
+/** Whether another attempt does not correct the failure. */
+export const isLasting = ({ failure }: GitHostError): boolean => [...MISSING_RIGHTS, 'unexpected'].includes(failure);
 
 /** Whether the turn of a connection has ended a request to its Git host. */
 export const isOutOfTime = (error: unknown): boolean =>

@@ -20,6 +20,8 @@ export {
 export { RUN_STATUSES } from './runs/run-status.js';
 export { RUN_MEASURE_COLUMNS, WORKSPACE_METRIC_COLUMNS, METRICS_WINDOW_RUNS } from './runs/runs.metrics.js';
 export { findPlannedDestroy, listWorkspacesToDestroy, type WorkspaceToDestroy } from './runs/destroy-times.queries.js';
+export { createChangedResources, type ChangedResources } from './plan-documents/changed-resources.service.js';
+export type { ChangedResource } from './plan-documents/changed-resources.js';
 export { deriveId } from './runs/runs.ids.js';
 export { createServerRun } from './runs/server-runs.operation.js';
 export { createRunTasksJob } from './task-results/task-requests.job.js';

@@ -117,13 +117,22 @@ export type GitHost = {
   /** Returns the paths of the files that a pull request changes; null if the host cannot list them, or not all of them. */
   listPullRequestFiles(identifier: string, number: number): Promise<readonly string[] | null>;
   setStatus(identifier: string, sha: string, status: HostStatus): Promise<void>;
+  /** Returns the id of the comment of this account that contains the mark, on a pull request; null if there is none. */
+  findComment(identifier: string, number: number, mark: string): Promise<string | null>;
+  /** Returns the id of the comment. */
+  createComment(identifier: string, number: number, body: string): Promise<string>;
+  /** Throws `not-found` if the comment does not exist any more. */
+  updateComment(identifier: string, number: number, id: string, body: string): Promise<void>;
 };
 
-/** The methods for pull requests and webhooks. */
+export type CommentMethods = Pick<GitHost, 'findComment' | 'createComment' | 'updateComment'>;
+
+/** The methods for pull requests, comments and webhooks. */
 export type PullRequestMethods = Pick<
   GitHost,
   'listWebhooks' | 'createWebhook' | 'deleteWebhook' | 'listPullRequests' | 'listPullRequestFiles' | 'setStatus'
->;
+> &
+  CommentMethods;
 
 export const MAX_FOLDERS = 5_000;
 export const MAX_TAGS = 200;

@@ -10,6 +10,7 @@ import {
 import { listPullRequestFiles, listPullRequests } from './gitea-pull-requests.http.js';
 import { createWebhook, listWebhooks } from './gitea-webhooks.http.js';
 import { HostRequests, type HostFetches } from './host-requests.http.js';
+import { openIssueComments } from './issue-comments.http.js';
 import { isBranchName, nullIfUnknown, requireRepositoryPath, toRepositoryPath } from './host-answers.js';
 import { hostRows, hostText, parseTotal, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
 
@@ -85,8 +86,9 @@ export const createGiteaHost = (
   };
 };
 
-/** Returns the methods for pull requests and webhooks. */
+/** Returns the methods for pull requests, comments and webhooks. */
 const openPullRequests = (requests: HostRequests): PullRequestMethods => ({
+  ...openIssueComments(requests),
   listWebhooks: (identifier) => listWebhooks(requests, requireRepositoryPath(identifier)),
   createWebhook: (identifier, webhook) => createWebhook(requests, requireRepositoryPath(identifier), webhook),
   deleteWebhook: (identifier, id) =>

@@ -199,6 +199,31 @@ describe.each([
     expect(await host.listPullRequestFiles('acme/network', 1)).toEqual(['a.tf']);
   });
 
+  it('finds, writes and changes the comment of its account', async () => {
+    const comments = `${REPO}/issues/{issue_number}/comments`;
+    const { host, github } = await open({
+      'GET /user': (example) => ({ body: { ...example, login: 'bot' } }),
+      [`GET ${comments}`]: ([example]) => ({
+        body: [
+          { ...example, id: 1, body: 'mark', user: { ...example.user, login: 'eve' } },
+          { ...example, id: 2, body: 'other', user: { ...example.user, login: 'bot' } },
+          { ...example, id: 3, body: 'with mark', user: { ...example.user, login: 'bot' } },
+        ],
+      }),
+      [`POST ${comments}`]: (example) => ({ body: { ...example, id: 4 } }),
+      [`PATCH ${REPO}/issues/comments/{comment_id}`]: (example) => ({ body: { ...example, id: 3 } }),
+    });
+    expect(await host.findComment('acme/network', 7, 'mark')).toBe('3');
+    expect(await host.findComment('acme/network', 7, 'none')).toBeNull();
+    expect(await host.createComment('acme/network', 7, 'text')).toBe('4');
+    await host.updateComment('acme/network', 7, '3', 'changed');
+    const sent = github.requests.filter(({ method }) => method !== 'GET');
+    expect(sent.map(({ method, path, body }) => [method, path, body])).toEqual([
+      ['POST', '/repos/acme/network/issues/7/comments', { body: 'text' }],
+      ['PATCH', '/repos/acme/network/issues/comments/3', { body: 'changed' }],
+    ]);
+  });
+
   it('writes statuses', async () => {
     const { host, github } = await open({ [`POST ${REPO}/statuses/{sha}`]: (example) => ({ body: example }) });
     const status = { state: 'success', context: 'cadastre/network', url: 'https://cadastre.example.com/run' } as const;

@@ -16,6 +16,7 @@ import {
 } from './github-pull-requests.http.js';
 import { isBranchName, nullIfUnknown, PAGE_SIZE, requireRepositoryPath, toRepositoryPath } from './host-answers.js';
 import { HostRequests, type HostFetches } from './host-requests.http.js';
+import { openIssueComments } from './issue-comments.http.js';
 import { hostRows, hostText, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
 
 const user = z.object({ login: hostText(255) });
@@ -123,8 +124,9 @@ export const createGithubHost = (
   };
 };
 
-/** Returns the methods for pull requests and webhooks. */
+/** Returns the methods for pull requests, comments and webhooks. */
 const openPullRequests = (requests: HostRequests): PullRequestMethods => ({
+  ...openIssueComments(requests),
   listWebhooks: (identifier) => listGithubWebhooks(requests, requireRepositoryPath(identifier)),
   createWebhook: (identifier, webhook) => createGithubWebhook(requests, requireRepositoryPath(identifier), webhook),
   deleteWebhook: (identifier, id) =>

@@ -19,6 +19,9 @@ type Answer = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
+const respond = ({ body = {}, status, headers = {} }: Answer, usual: number): Response =>
+  new Response(status === 204 ? null : JSON.stringify(body), { status: status ?? usual, headers });
+
 /** Returns a host that answers a method and a path, and refuses all others with the status 404. */
 const openHost = (
   answers: Readonly<Record<string, Answer | ((request: SentRequest) => Answer)>>,
@@ -33,9 +36,7 @@ const openHost = (
     const answerOf = answers[`${method} ${path.split('?')[0]}`];
     if (!answerOf) return new Response('{"message":"404 Not Found"}', { status: 404 });
     const answer = typeof answerOf === 'function' ? answerOf(request) : answerOf;
-    const status = answer.status ?? (method === 'POST' ? 201 : 200);
-    const text = status === 204 ? null : JSON.stringify(answer.body ?? {});
-    return new Response(text, { status, headers: answer.headers ?? {} });
+    return respond(answer, method === 'POST' ? 201 : 200);
   };
   return { host: createGitlabHost({ documents: fetch, largeDocuments: fetch, files: fetch }, API, TOKEN), requests };
 };
@@ -175,6 +176,32 @@ describe('a GitLab', () => {
     expect(listed[0]).toMatchObject({ branch: 'subnet', baseBranch: 'main', author: 'ada' });
     expect(await host.listPullRequestFiles(IDENTIFIER, 1)).toEqual(['a.tf']);
     expect(await host.listPullRequestFiles(IDENTIFIER, 2)).toBeNull();
+  });
+
+  it('finds, writes and changes the note of its account', async () => {
+    const notes = `${PROJECT}/merge_requests/7/notes`;
+    const { host, requests } = openHost({
+      'GET /user': { body: { username: 'bot' } },
+      [`GET ${notes}`]: {
+        body: [
+          { id: 1, body: 'mark', author: { username: 'eve' } },
+          { id: 2, body: null, author: null },
+          { id: 3, body: 'with mark', author: { username: 'bot' } },
+        ],
+      },
+      [`POST ${notes}`]: { body: { id: 4 } },
+      [`PUT ${notes}/3`]: { body: { id: 3 } },
+    });
+    expect(await host.findComment(IDENTIFIER, 7, 'mark')).toBe('3');
+    expect(await host.findComment(IDENTIFIER, 7, 'none')).toBeNull();
+    expect(await host.createComment(IDENTIFIER, 7, 'text')).toBe('4');
+    await host.updateComment(IDENTIFIER, 7, '3', 'changed');
+    await expect(host.updateComment(IDENTIFIER, 7, '5', 'changed')).rejects.toMatchObject({ failure: 'not-found' });
+    expect(requests.filter(({ method }) => method !== 'GET').map(({ body }) => body)).toEqual([
+      { body: 'text' },
+      { body: 'changed' },
+      { body: 'changed' },
+    ]);
   });
 
   it('sets a status once, because the host refuses the present one', async () => {

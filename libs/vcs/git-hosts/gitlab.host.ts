@@ -16,6 +16,7 @@ import {
 } from './gitlab-merge-requests.http.js';
 import { isBranchName, nullIfUnknown, PAGE_SIZE, readPages, requirePath } from './host-answers.js';
 import { HostRequests, type HostFetches } from './host-requests.http.js';
+import { openMergeRequestNotes } from './merge-request-notes.http.js';
 import { hostRows, hostText, parseTotal, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
 
 const user = z.object({ username: hostText(255) });
@@ -104,8 +105,9 @@ export const createGitlabHost = (
   };
 };
 
-/** Returns the methods for pull requests and webhooks. */
+/** Returns the methods for pull requests, comments and webhooks. */
 const openPullRequests = (requests: HostRequests): PullRequestMethods => ({
+  ...openMergeRequestNotes(requests, getPath),
   listWebhooks: (identifier) => listProjectHooks(requests, getPath(identifier)),
   createWebhook: (identifier, webhook) => createProjectHook(requests, getPath(identifier), webhook),
   deleteWebhook: (identifier, id) => requests.delete(`${getPath(identifier)}/hooks/${encodeURIComponent(id)}`),

@@ -18,6 +18,7 @@ const NEVER_NULL: Readonly<Record<string, readonly string[]>> = {
   'libs/organizations/tag-bindings/tag-bindings.queries.ts': ['organization'],
   'libs/runs/commits/commit-statuses.queries.ts': ['token'],
   'libs/runs/commits/followed-repositories.queries.ts': ['identifier', 'token'],
+  'libs/runs/commits/pull-request-comments.queries.ts': ['token'],
   'libs/runs/commits/untriggered-plans.queries.ts': ['token'],
   'libs/workspaces/workspaces/lists/workspace-lists.queries.ts': ['organization'],
   'libs/workspaces/workspaces/workspaces/workspaces.queries.ts': ['organization'],

@@ -13,6 +13,7 @@ export const CommitSettings = ({ organization: { id, attributes } }: { readonly 
     {
       'commit-statuses-enabled': attributes['commit-statuses-enabled'],
       [AGGREGATED]: attributes[AGGREGATED],
+      'pull-request-comments-enabled': attributes['pull-request-comments-enabled'],
       [PASSING]: attributes[PASSING],
       'speculative-plan-management-enabled': attributes['speculative-plan-management-enabled'],
     },
@@ -44,6 +45,11 @@ export const CommitSettings = ({ organization: { id, attributes } }: { readonly 
         onChange={({ currentTarget: { checked } }) =>
           form.enter({ [PASSING]: checked, ...(checked && { [AGGREGATED]: false }) })
         }
+      />
+      <Switch
+        label="Pull requests get a comment with the planned changes"
+        description="One comment, which names resources and shows none of their values."
+        {...form.checkbox('pull-request-comments-enabled')}
       />
       <Switch
         label="A newer commit of a pull request cancels the plans of older ones"

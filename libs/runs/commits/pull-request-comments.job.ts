@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto';
+import type { JobRun, ScheduledJob } from '#platform/postgres';
+import type { ChangedResources } from '#runs/runs';
+import { GitHostError, MISSING_RIGHTS, type GitHost } from '#vcs/git-hosts';
+import {
+  Turns,
+  forEachGroup,
+  isLasting,
+  isOfConnection,
+  isOutOfTime,
+  openHost,
+  toGroups,
+  toHost,
+  toRepositoryKey,
+  type CommitsJobDependencies,
+} from './organization-turns.service.js';
+import { MOST_LISTS, renderComment } from './pull-request-comment.document.js';
+import {
+  deleteOldComments,
+  listCommentedPullRequests,
+  listPlansOfPullRequest,
+  storeComment,
+  type CommentedPullRequest,
+} from './pull-request-comments.queries.js';
+import { storeVcsEvents } from './vcs-events.queries.js';
+
+const EVERY_MS = 10_000;
+const COMMENTED_AT_ONCE = 200;
+/** The time of an organization in a round. The next round continues. */
+const TIME_OF_ORGANIZATION_MS = 30_000;
+/** Plans of older commits interest nobody any more. */
+const COMMENTED_DAYS = 7;
+
+type CommentsJobDependencies = CommitsJobDependencies & {
+  readonly publicUrl: string;
+  readonly changedResources: Pick<ChangedResources, 'list'>;
+};
+
+/**
+ * Writes one comment on each pull request with plans, and updates it. Only one process runs a job at a time. A process that ends
+ * after it has written a comment has not stored its id: the next one finds the comment by its mark.
+ */
+export const createPullRequestCommentsJob = (dependencies: CommentsJobDependencies): ScheduledJob => {
+  const { database, clock, pauses, startDeadline } = dependencies;
+  return {
+    name: 'pull_request_comments',
+    everyMs: EVERY_MS,
+    run: async (round) => {
+      const since = new Date(clock.now().getTime() - COMMENTED_DAYS * 24 * 60 * 60_000).toISOString();
+      const rows = await listCommentedPullRequests(database, since, pauses.listPaused(), COMMENTED_AT_ONCE);
+      const groups = toGroups(rows, ({ organization, ...row }) => [organization, toCommentKey(row)].join(' '));
+      const turns = new Turns(startDeadline, TIME_OF_ORGANIZATION_MS);
+      await forEachGroup(turns, round, groups, ([pullRequest], { deadline }) =>
+        attemptComment(dependencies, round, pullRequest, since, deadline),
+      );
+      await deleteOldComments(database, since);
+      pauses.removeOld();
+    },
+  };
+};
+
+const toCommentKey = ({
+  number,
+  ...repository
+}: Pick<CommentedPullRequest, 'token' | 'identifier' | 'number'>): string =>
+  `comment ${toRepositoryKey(repository)} ${number}`;
+
+/** Comments on a pull request. After a failure, it is paused. */
+const attemptComment = async (
+  dependencies: CommentsJobDependencies,
+  round: JobRun,
+  pullRequest: CommentedPullRequest,
+  since: string,
+  deadline: AbortSignal,
+): Promise<void> => {
+  const { pauses } = dependencies;
+  const { token } = pullRequest;
+  const work = { subject: 'commenting on a pull request', key: toCommentKey(pullRequest) };
+  if (pauses.covers(token)) return;
+  try {
+    await pauses.attempt(work, () => commentOn(dependencies, pullRequest, since, deadline));
+  } catch (error) {
+    if (isOutOfTime(error)) return;
+    pauses.recordFailure(isOfConnection(error) ? toHost(token) : work, error);
+  }
+  round.done();
+};
+
+const renderPullRequest = async (
+  { database, changedResources, publicUrl }: CommentsJobDependencies,
+  pullRequest: CommentedPullRequest,
+  since: string,
+): Promise<string | null> => {
+  const plans = await listPlansOfPullRequest(database, pullRequest, since);
+  const [first] = plans;
+  if (!first) return null;
+  const workspaces = `${publicUrl}/app/${pullRequest.organizationName}/workspaces`;
+  const readings = plans.map(async ({ counts, ...run }, index) => ({
+    run,
+    counts,
+    url: `${workspaces}/${run.workspaceName}/runs/${run.id}`,
+    resources: index < MOST_LISTS && run.isPlanned ? await changedResources.list(run.id) : [],
+  }));
+  return renderComment(toMark(pullRequest), first.sha, await Promise.all(readings));
+};
+
+/** Returns a text that only comments of this organization and connection contain. Hosts do not show it. */
+const toMark = ({ organization, client }: CommentedPullRequest): string =>
+  `<!-- cadastre ${organization} ${client} -->`;
+
+const commentOn = async (
+  dependencies: CommentsJobDependencies,
+  pullRequest: CommentedPullRequest,
+  since: string,
+  deadline: AbortSignal,
+): Promise<void> => {
+  const { database, clock } = dependencies;
+  const text = await renderPullRequest(dependencies, pullRequest, since);
+  if (text === null) return;
+  const digest = createHash('sha256').update(text).digest('hex');
+  const isSame = digest === pullRequest.digest;
+  const host = isSame ? null : await openHost(dependencies, pullRequest, deadline);
+  if (!isSame && !host) return;
+  const comment = host ? await writeComment(dependencies, host, pullRequest, text) : pullRequest.comment;
+  await database.rows(storeComment(pullRequest, { comment, digest }, clock.now().toISOString()));
+};
+
+/** Returns the id of the comment; null if the account may not write one. */
+const writeComment = async (
+  dependencies: CommentsJobDependencies,
+  host: GitHost,
+  pullRequest: CommentedPullRequest,
+  text: string,
+): Promise<string | null> => {
+  const { identifier, number, comment } = pullRequest;
+  try {
+    const id = comment ?? (await host.findComment(identifier, number, toMark(pullRequest)));
+    if (id !== null && (await updateComment(host, pullRequest, id, text))) return id;
+    return await host.createComment(identifier, number, text);
+  } catch (error) {
+    if (!(error instanceof GitHostError) || !isLasting(error)) throw error;
+    await reportRefusal(dependencies, pullRequest, error);
+    return null;
+  }
+};
+
+/** Returns false if somebody has deleted the comment. */
+const updateComment = async (
+  host: GitHost,
+  { identifier, number }: CommentedPullRequest,
+  id: string,
+  text: string,
+): Promise<boolean> => {
+  try {
+    await host.updateComment(identifier, number, id, text);
+    return true;
+  } catch (error) {
+    if (error instanceof GitHostError && error.failure === 'not-found') return false;
+    throw error;
+  }
+};
+
+/** Reports once a day that the account may not comment on pull requests of a repository. */
+const reportRefusal = async (
+  { database, clock }: CommentsJobDependencies,
+  { organization, client, identifier }: CommentedPullRequest,
+  error: GitHostError,
+): Promise<void> => {
+  const now = clock.now().toISOString();
+  const event = {
+    organization,
+    client,
+    workspace: null,
+    level: 'error',
+    message: `Pull requests of ${identifier} get no comment: ${error.message}`,
+    suggestedAction: MISSING_RIGHTS.includes(error.failure)
+      ? 'Give the account of the connection the right to comment on pull requests, or turn these comments off.'
+      : null,
+    subject: now.slice(0, 10),
+  } as const;
+  await database.rows(storeVcsEvents([event], now));
+};
