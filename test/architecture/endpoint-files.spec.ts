@@ -166,7 +166,7 @@ const STATEMENTS: Readonly<Record<string, number>> = {
   // The organization, the follower, the log, the checkpoint, the entry, its leaf, the keys of its people, and the tiles.
   '/api/v2/organizations/:organization/audit-trail-log/entries/:entry/proof': 8,
   // Each follower has a statement of its own.
-  '/api/v2/admin/site-status': 17,
+  '/api/v2/admin/site-status': 18,
 };
 
 let server: TestServer;

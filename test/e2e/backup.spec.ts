@@ -161,6 +161,7 @@ type Backup = { readonly archive: BackupArchive; readonly manifest: BackupManife
 const FOLLOWERS = [
   'run_queue',
   'triggered_runs',
+  'changed_runs',
   'scim_teams',
   'notifications',
   'account_notices',

@@ -3,6 +3,7 @@ import { GitHostError, MISSING_RIGHTS } from '#vcs/git-hosts';
 import { summarizeRuns, UNTRIGGERED, type CommitStatus } from './commit-status.js';
 import {
   deleteOldReports,
+  deleteUnchangedRuns,
   listNewestRuns,
   listUnreportedRuns,
   storeReportedRuns,
@@ -72,6 +73,7 @@ export const createCommitStatusesJob = (dependencies: StatusesJobDependencies): 
         attemptReport(dependencies, round, group, () => reportCommit(dependencies, group, since, deadline)),
       );
       await reportUntriggered(dependencies, round, turns);
+      await deleteUnchangedRuns(database, since);
       await deleteOldReports(database, since);
       await deleteOldUntriggeredPlans(database, since);
       pauses.removeOld();

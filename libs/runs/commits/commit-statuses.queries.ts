@@ -31,15 +31,40 @@ const COLUMNS = sql`
   c.ingress ->> 'identifier' as identifier, c.ingress ->> 'commitSha' as sha, oc.id as client, oc.token,
   oc.service_provider as "serviceProvider", oc.api_url as "apiUrl", s.report`;
 
-const FROM = sql`
-  from configuration_versions c join runs r on r.configuration_version = c.id join workspaces w on w.id = r.workspace
-  join organizations o on o.id = w.organization
+const JOINS = sql`
+  join workspaces w on w.id = r.workspace join organizations o on o.id = w.organization
   join oauth_clients oc on ${isConnectionUsable(sql`c.ingress ->> 'oauthToken'`)}
   left join commits.reported_runs s on s.run = r.id`;
 
+/** Returns the statement that lists runs of commits whose status may have changed. */
+export const storeChangedRuns = (changed: readonly { readonly run: string; readonly at: Timestamp }[]): Sql => sql`
+  insert into commits.changed_runs (run, organization, changes, changed_at)
+  select r.id, r.organization, 1, n.at from jsonb_to_recordset(${sql.json(changed)}::jsonb) n (run text, at timestamptz)
+    join runs r on r.id = n.run join configuration_versions c on c.id = r.configuration_version
+   where c.ingress is not null
+   order by r.id
+  on conflict (run) do update set changes = changed_runs.changes + 1, changed_at = excluded.changed_at`;
+
+const IS_CHANGED = sql`s.status is distinct from r.status`;
+
 /**
- * Returns runs of commits since `since` whose status has changed, in turns of the connections. `paused`: tokens, and `status`
- * with token, identifier and SHA of a commit, that are left out.
+ * Removes runs from the list that were reported or will not be: they are old, were deleted, or have no connection. A run that
+ * changes meanwhile stays, and so do runs of organizations that want no statuses now.
+ */
+export const deleteUnchangedRuns = async (database: Database, since: Timestamp): Promise<void> => {
+  await database.rows(sql`
+    delete from commits.changed_runs l
+     using (
+       select u.run, u.changes from commits.changed_runs u left join organizations o on o.id = u.organization
+        where o.id is null or u.changed_at < ${since} or ${REPORTS_STATUSES} and not exists (
+                select 1 from runs r join configuration_versions c on c.id = r.configuration_version ${JOINS}
+                 where r.id = u.run and c.created_at >= ${since} and ${IS_CHANGED})) unchanged
+     where l.run = unchanged.run and l.changes = unchanged.changes`);
+};
+
+/**
+ * Returns runs of commits since `since` whose status has changed, in turns of the organizations and of their connections.
+ * `paused`: tokens, and `status` with token, identifier and SHA of a commit, that are left out.
  */
 export const listUnreportedRuns = (
   database: Database,
@@ -47,14 +72,15 @@ export const listUnreportedRuns = (
   paused: readonly string[],
   most: number,
 ): Promise<readonly UnreportedRun[]> =>
-  database.rows<UnreportedRun & { readonly turn: number }>(sql`
-    select * from (
-      select ${COLUMNS}, row_number() over (partition by oc.token order by c.created_at, c.id, r.id) as turn ${FROM}
-       where c.ingress is not null and c.created_at >= ${since} and s.status is distinct from r.status
-         and ${REPORTS_STATUSES}
+  database.rows<UnreportedRun & { readonly turn: number; readonly turnOfOrganization: number }>(sql`
+    select *, row_number() over (partition by organization order by turn, id) as "turnOfOrganization" from (
+      select ${COLUMNS}, row_number() over (partition by oc.token order by c.created_at, c.id, r.id) as turn
+        from commits.changed_runs u join runs r on r.id = u.run
+        join configuration_versions c on c.id = r.configuration_version ${JOINS}
+       where u.organization = o.id and c.ingress is not null and c.created_at >= ${since} and ${IS_CHANGED} and ${REPORTS_STATUSES}
          and not (array[oc.token, concat_ws(' ', 'status', oc.token, c.ingress ->> 'identifier', c.ingress ->> 'commitSha')]
                   && ${paused}::text[])) runs
-     order by turn, token, id limit ${most}`);
+     order by "turnOfOrganization", organization, id limit ${most}`);
 
 /**
  * Returns the newest run of each workspace for a commit in an organization, through one connection. `workspaceName`: the only
@@ -67,7 +93,8 @@ export const listNewestRuns = (
   since: Timestamp,
 ): Promise<readonly UnreportedRun[]> =>
   database.rows<UnreportedRun>(sql`
-    select distinct on (w.id) ${COLUMNS} ${FROM}
+    select distinct on (w.id) ${COLUMNS}
+      from configuration_versions c join runs r on r.configuration_version = c.id ${JOINS}
      where c.ingress is not null and c.created_at >= ${since} and w.organization = ${organization} and oc.token = ${token}
        and c.ingress ->> 'identifier' = ${identifier} and c.ingress ->> 'commitSha' = ${sha}
        ${workspaceName === null ? sql.empty : sql`and w.name = ${workspaceName}`}

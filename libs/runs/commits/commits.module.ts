@@ -8,6 +8,7 @@ import { Vault } from '#storage/vault';
 import { createCommitVersions, createChangedResources } from '#runs/runs';
 import { ConnectionTokens } from '#vcs/connections';
 import { GitHosts } from '#vcs/git-hosts';
+import { changedRunsFollower } from './changed-runs.follower.js';
 import { createCommitFetchesJob } from './commit-fetches.job.js';
 import { createCommitStatusesJob } from './commit-statuses.job.js';
 import { Pauses } from './pauses.service.js';
@@ -23,7 +24,7 @@ export const commitsDefinition: ModuleDefinition = {
   kinds: {},
   aggregates: [],
   projections: [],
-  followers: [],
+  followers: [changedRunsFollower],
   migrations: new URL('./sql/', import.meta.url),
   tablesOutsideLog: [
     {
@@ -37,6 +38,11 @@ export const commitsDefinition: ModuleDefinition = {
       organizationExport: { without: 'the other site has webhooks of its own' },
     },
     { table: 'commits.webhook_deliveries', backup: 'empty', because: 'polls read what deliveries were about' },
+    {
+      table: 'commits.changed_runs',
+      backup: 'rows',
+      organizationExport: { without: 'the other site reports runs to Git hosts over connections of its own' },
+    },
     { table: 'commits.reported_runs', backup: 'empty', because: 'statuses are reported again, and replace equal ones' },
     {
       table: 'commits.untriggered_plans',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createCommitsJobs } from './index.js';
+import { waitForFollowers } from '../../../test/support/event-log.js';
 import { INSTALL_GITEA_TIMEOUT_MS, startGitea, type Gitea } from '../../../test/support/gitea.js';
 import { makeOauthClient, REACHES_GIT_HOSTS } from '../../../test/support/git-host.js';
 import { runJobs } from '../../../test/support/scheduled-jobs.js';
@@ -37,7 +38,10 @@ const run = async (...names: readonly string[]): Promise<void> => {
 };
 
 const poll = (): Promise<void> => run('repository_commits', 'commit_fetches');
-const reportStatuses = (): Promise<void> => run('commit_statuses');
+const reportStatuses = async (): Promise<void> => {
+  await waitForFollowers(server.store, 'changed_runs');
+  await run('commit_statuses');
+};
 
 /** Creates a repository and a workspace that follows it. */
 const follow = async (name: string, attributes: object = {}) => {
