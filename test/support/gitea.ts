@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -41,6 +41,8 @@ type GiteaFork = GiteaClient & {
 
 type GiteaApplication = { readonly id: number; readonly key: string; readonly secret: string };
 
+type SymbolicLink = { readonly path: string; readonly target: string };
+
 /** A Gitea with an administrator and a token of them. Requests are those of the administrator. */
 export type Gitea = GiteaClient & {
   readonly url: string;
@@ -50,6 +52,8 @@ export type Gitea = GiteaClient & {
   readonly token: string;
   /** Creates a repository with a commit on `main`. Returns its identifier. */
   makeRepository(name: string, files: Readonly<Record<string, string>>): Promise<string>;
+  /** Runs commands of git, such as `['push', '--force', …]`, one after another in a new clone with this symbolic link or none. */
+  runGit(repository: string, commands: readonly (readonly string[])[], link?: SymbolicLink): Promise<void>;
   /** Sets a branch to a commit that it had before, as a push with `--force` does. */
   pushBack(repository: string, branch: string, sha: string): Promise<void>;
   /** Creates a user without rights to the repository, with a fork of it. */
@@ -140,6 +144,14 @@ export const startGitea = async (): Promise<Gitea> => {
     return (await fetch(`${apiUrl}/version`).catch(() => null))?.ok ?? false;
   }, 'Gitea answers');
   const client = createClient(apiUrl, { authorization: `token ${token}` });
+  const runGit: Gitea['runGit'] = async (repository, commands, link) => {
+    const address = Object.assign(new URL(`${url}/${repository}.git`), { username: ADMIN, password: PASSWORD });
+    const cwd = await mkdtemp(join(folder, 'clone-'));
+    await run('git', ['clone', '--quiet', address.href, cwd]);
+    if (link) await symlink(link.target, join(cwd, link.path));
+    const author = ['-c', `user.name=${ADMIN}`, '-c', 'user.email=bot@example.com'];
+    for (const command of commands) await run('git', [...author, ...command], { cwd });
+  };
 
   return {
     url,
@@ -153,12 +165,9 @@ export const startGitea = async (): Promise<Gitea> => {
       await client.commit(identifier, 'main', files, 'Add files');
       return identifier;
     },
-    pushBack: async (repository, branch, sha) => {
-      const address = Object.assign(new URL(`${url}/${repository}.git`), { username: ADMIN, password: 'password' });
-      const clone = await mkdtemp(join(folder, 'clone-'));
-      await run('git', ['clone', '--quiet', address.href, clone]);
-      await run('git', ['push', '--quiet', '--force', 'origin', `${sha}:refs/heads/${branch}`], { cwd: clone });
-    },
+    runGit,
+    pushBack: (repository, branch, sha) =>
+      runGit(repository, [['push', '--force', 'origin', `${sha}:refs/heads/${branch}`]]),
     makeFork: async (repository, name) => {
       const password = 'password-of-a-user';
       const user = { username: name, password, email: `${name}@example.com`, must_change_password: false };
