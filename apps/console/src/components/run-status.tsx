@@ -18,6 +18,7 @@ const COLORS: Readonly<Partial<Record<StatusOfRun, string>>> = {
   policy_override: 'yellow',
   cost_estimated: 'yellow',
   post_plan_awaiting_decision: 'yellow',
+  post_plan_completed: 'yellow',
   discarded: 'gray',
   canceled: 'gray',
   force_canceled: 'gray',
@@ -26,6 +27,7 @@ const COLORS: Readonly<Partial<Record<StatusOfRun, string>>> = {
 
 const LABELS: Readonly<Partial<Record<StatusOfRun, string>>> = {
   planned: 'Needs confirmation',
+  post_plan_completed: 'Needs confirmation',
   planned_and_finished: 'Planned',
   planned_and_saved: 'Plan saved',
   force_canceled: 'Canceled by force',

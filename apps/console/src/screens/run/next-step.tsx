@@ -77,6 +77,7 @@ const describeStep = (step: StepProps): ReactNode => {
   if (run.status === 'pending') return describeQueue(run);
   if (run.status === 'policy_override' || run.status === 'post_plan_awaiting_decision')
     return 'Waits until another system decides about its policies.';
+  if (/^p.*_(?:plan|apply)_running$/.test(run.status)) return 'Waits for the results of its run tasks.';
   if (run.status === 'plan_queued' || run.status === 'apply_queued')
     return run['waiting-reason'] ?? 'Waits for an executor of an agent pool.';
   return describeWork(run);

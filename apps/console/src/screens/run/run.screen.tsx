@@ -20,6 +20,7 @@ import { RunEvents } from './run-events.js';
 import classes from './run.module.css';
 
 const CommentDialog = lazyComponent(() => import('./comment-dialog.js'), 'CommentDialog');
+const TaskStageCard = lazyComponent(() => import('./task-stage-card.js'), 'TaskStageCard');
 
 const POLL_MS = 5_000;
 
@@ -87,15 +88,21 @@ const listFacts = (organization: string, document: RunDocument): readonly Labele
 
 type RunProps = { readonly organization: string; readonly workspace: string; readonly document: RunDocument };
 
-/** The phases in their order. A run that plans only has no apply. */
+/** The phases and the stages of run tasks in their order. A run that plans only has no apply. */
 const Phases = ({ organization, document: { data, included = [] } }: Omit<RunProps, 'workspace'>) => {
   const plan = included.find((each) => each.type === 'plans');
   const apply = included.find((each) => each.type === 'applies');
   const shared = { organization, run: data.id, times: data.attributes['status-timestamps'] };
+  const hasTasks = data.relationships['task-stages'].data.length > 0;
+  const stage = { organization, run: data.id };
   return (
     <Stack>
+      {hasTasks && <TaskStageCard {...stage} stage="pre_plan" />}
       {plan && <PhaseCard {...shared} title="Plan" phase={plan} />}
+      {hasTasks && <TaskStageCard {...stage} stage="post_plan" />}
+      {hasTasks && <TaskStageCard {...stage} stage="pre_apply" />}
       {apply && !data.attributes['plan-only'] && <PhaseCard {...shared} title="Apply" phase={apply} />}
+      {hasTasks && <TaskStageCard {...stage} stage="post_apply" />}
     </Stack>
   );
 };

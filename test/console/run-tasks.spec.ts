@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
+import { inspectScreen, openConsole } from '../support/console.js';
+import {
+  expectStatus,
+  makeConfigurationVersion,
+  makeMember,
+  makeOrganization,
+  makeRun,
+  makeWorkspace,
+} from '../support/seeds.js';
+import { startTestServer, type TestServer } from '../support/server.js';
+import {
+  makeRunTask,
+  makeWorkspaceTask,
+  openTestTaskService,
+  sendTaskRequests,
+  taskReportOf,
+} from '../support/task-service.js';
+
+let server: TestServer;
+let browser: TestBrowser;
+let owner: string;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([
+    startTestServer({ forBrowsers: true, followers: true, env: { CADASTRE_OUTBOUND_PRIVATE_HOSTS: '127.0.0.1' } }),
+    openBrowser(),
+  ]);
+  const { ownersTeam } = await makeOrganization(server, 'acme');
+  owner = (await makeMember(server, 'acme', 'olga', [ownersTeam])).id;
+});
+
+afterAll(async () => {
+  await browser.close();
+  await server.close();
+});
+
+const open = (path: string): Promise<TestPage> =>
+  openConsole(browser, server, { user: owner, path: `/app/acme${path}` });
+
+/** Sends the requests that are due, and reports the result of the run. */
+const report = async (run: string, body: object): Promise<void> => {
+  const request = (await openTestTaskService()).received.findLast(({ payload }) => payload.run_id === run);
+  const { access_token: token, task_result_callback_url: url } = request?.payload ?? {};
+  expectStatus(await server.as(token as string).patch(new URL(url as string).pathname, body), 200);
+};
+
+const OUTCOME = {
+  type: 'task-result-outcomes',
+  attributes: {
+    'outcome-id': 'PORT-22',
+    description: 'Port 22 is open',
+    body: '# Port 22\n<img src=x onerror="throw new Error()">',
+    url: 'https://scanner.example.com/findings/22',
+    tags: { Severity: [{ label: 'High', level: 'error' }] },
+  },
+};
+
+/** Creates a run that waits for a scanner before its plan. */
+const makeConsultingRun = async (): Promise<string> => {
+  const workspace = await makeWorkspace(server, 'acme', 'network');
+  await makeConfigurationVersion(server, workspace);
+  const task = await makeRunTask(server, 'acme', 'scanner');
+  await makeWorkspaceTask(server, workspace, task, { stages: ['pre_plan', 'post_apply'] });
+  const run = await makeRun(server, workspace, { message: 'Add a subnet' });
+  await sendTaskRequests(server);
+  return run;
+};
+
+describe('the run tasks of a run', () => {
+  it('are shown with their results, as the services report them', async () => {
+    const run = await makeConsultingRun();
+    const page = await open(`/workspaces/network/runs/${run}`);
+    const stage = page.getByRole('region', { name: 'Run tasks before the plan' });
+    await stage.getByText('scanner', { exact: true }).waitFor();
+    await stage.getByText('Mandatory').waitFor();
+    await page.getByRole('status').filter({ hasText: 'Waits for the results of its run tasks.' }).waitFor();
+    await page.getByRole('region', { name: 'Run tasks after the apply' }).getByRole('status').waitFor();
+    expect(await page.getByRole('region', { name: /^Run tasks/ }).count()).toBe(2);
+    await report(run, taskReportOf('running', { message: 'Scans the ports' }));
+    await stage.getByText('Scans the ports').waitFor();
+    const url = 'https://scanner.example.com/reports/1';
+    await report(run, taskReportOf('failed', { message: 'A port is open', url }, [OUTCOME]));
+    await stage.getByRole('status').getByText('Failed').waitFor();
+    await stage.getByText('A port is open').waitFor();
+    await page.getByRole('status').filter({ hasText: 'It failed.' }).waitFor();
+    const link = stage.getByRole('link', { name: 'Report of scanner' });
+    expect(await link.getAttribute('href')).toBe(url);
+    expect(await link.getAttribute('rel')).toContain('noopener');
+    await page.getByRole('region', { name: 'Run tasks after the apply' }).getByText('Not reached').first().waitFor();
+    await stage.getByText('1 outcome of scanner').click();
+    await stage.getByText('Severity: High').waitFor();
+    await stage.getByText('Port 22 is open').waitFor();
+    await stage.getByText('Text of PORT-22').click();
+    // Markdown of a service stays text.
+    await stage.getByText('<img src=x').waitFor();
+    expect(await inspectScreen(page, 'run-tasks')).toEqual([]);
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+});
