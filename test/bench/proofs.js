@@ -95,18 +95,17 @@ const waitForCheckpoint = async (product, token, size) => {
 };
 
 /**
- * Reads proofs of entries one after the other, and verifies the first ones. `draw` returns the key of an entry, and what proves
- * to be in the log. Returns the ms of each request.
+ * Reads proofs one after the other, and verifies the first ones. `draw` returns the path of a proof, and what proves to be in the
+ * log. Returns the ms of each request.
  */
 const measureProofs = async (product, token, { requests, draw, verify }) => {
   const times = [];
   for (let n = 0; n < requests; n += 1) {
-    const { key, entry } = draw();
-    const path = `${LOG}/entries/${key}/proof`;
+    const { path, entry } = draw();
     const began = performance.now();
     const proof = await readText(product, token, path);
     times.push(performance.now() - began);
-    if (n < VERIFIED) verify(proof, entry);
+    if (entry && n < VERIFIED) verify(proof, entry);
   }
   return times;
 };
@@ -124,13 +123,15 @@ const createCases = async (product, token, pruned) => {
   const page = `/api/v2/organization/audit-trail?page%5Bsize%5D=${RETAINED}`;
   const newest = JSON.parse(await readText(product, token, page)).data;
   return {
+    // Two short statements: what the machine needs for any request.
+    'checkpoint, for comparison': () => ({ path: `${LOG}/checkpoint`, entry: null }),
     'proof of a pruned entry': () => {
       const index = Math.floor(Math.random() * pruned);
-      return { key: index, entry: toLeaf(index) };
+      return { path: `${LOG}/entries/${index}/proof`, entry: toLeaf(index) };
     },
     'proof of an entry': () => {
       const entry = drawFrom(newest);
-      return { key: entry.id, entry: Buffer.from(JSON.stringify(entry)) };
+      return { path: `${LOG}/entries/${entry.id}/proof`, entry: Buffer.from(JSON.stringify(entry)) };
     },
   };
 };
@@ -143,10 +144,11 @@ const measure = async (product, token, { pruned, requests, rounds }) => {
     const times = [];
     for (let round = 0; round < rounds; round += 1)
       times.push(await measureProofs(product, token, { requests, draw, verify }));
-    for (const [metric, share, budget] of [
+    for (const [metric, share, bound] of [
       ['p50', 0.5, null],
       ['p99', 0.99, PROOF_MS],
     ]) {
+      const budget = name.startsWith('proof') ? bound : null;
       const values = times.map((one) => percentile(one, share));
       const isKept = budget === null ? ['', ''] : [`≤ ${budget}`, verdict(median(values) <= budget)];
       figures.push(figure('proofs', name, `log of ${pruned}`, metric, values, { unit: 'ms', better: 'lower', budget }));

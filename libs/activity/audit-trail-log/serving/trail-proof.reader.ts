@@ -9,7 +9,6 @@ import {
   renderOpening,
   waitForTrail,
   type EntryVisibility,
-  type TrailLog,
 } from '#activity/audit-trail';
 import { formatProof, proveInclusion } from '#packages/trail-verifier';
 import { EventStore } from '#storage/event-store';
@@ -22,6 +21,12 @@ const DIGEST = /^[0-9a-f]{64}$/;
 /** The log of the site is signed once a minute, and then sent to witnesses. */
 const SITE_RETRY_SECONDS = 60;
 const INDEX = /^(?:0|[1-9]\d{0,14})$/;
+
+const parseEntryKey = (key: string): { readonly id: string } | { readonly index: number } => {
+  if (INDEX.test(key)) return { index: Number(key) };
+  if (!UUID.test(key)) throw notFound();
+  return { id: key };
+};
 
 /** Proves that an entry is in the log of its trail. */
 @Injectable()
@@ -37,15 +42,28 @@ export class TrailProofReader {
    * its index finds it, and the proof contains nothing that opens its leaf.
    */
   async read(organization: string, key: string): Promise<string> {
-    const isIndex = INDEX.test(key);
-    if (!isIndex && !UUID.test(key)) throw notFound();
+    const entryKey = parseEntryKey(key);
     await waitForTrail(this.store, organization);
-    const log = await findTrailLog(this.store, organization);
+    const { database } = this.store;
+    // Statements that need nothing of each other are sent together: the round trips are the time of a proof.
+    const [log, checkpoint, entry] = await Promise.all([
+      findTrailLog(this.store, organization),
+      findNewestCheckpoint(database, organization),
+      findRetainedEntry(database, organization, entryKey, this.clock.now()),
+    ]);
     if (!log) throw notFound();
-    const opened = await this.open(log, isIndex ? { ordinal: log.firstOrdinal + Number(key) } : { id: key });
-    const index = opened?.index ?? (isIndex ? Number(key) : null);
-    if (index === null || index >= log.leaves) throw notFound();
-    return this.prove(log, index, opened && Buffer.from(JSON.stringify(renderOpening(opened))));
+    const index = 'index' in entryKey ? entryKey.index : (entry?.ordinal ?? -1) - log.firstOrdinal;
+    if (index < 0 || index >= log.leaves) throw notFound();
+    if (!checkpoint || index >= checkpoint.size) {
+      throw unavailable('The entry is not in a checkpoint yet. Please try again.', CHECKPOINT_RETRY_SECONDS);
+    }
+    const { size, note } = checkpoint;
+    const [[opened], proof] = await Promise.all([
+      entry ? openEntries(this.store, log, [entry], this.visibility) : [],
+      computeWithTiles(database, organization, (source) => proveInclusion(index, size, source)),
+    ]);
+    const extra = opened ? Buffer.from(JSON.stringify(renderOpening(opened))) : null;
+    return formatProof({ index, proof, checkpoint: note, extra });
   }
 
   /** Returns the proof that the log of the site has the checkpoint with this digest, in hexadecimal digits. */
@@ -63,22 +81,5 @@ export class TrailProofReader {
     }
     const proof = await computeWithTiles(database, SITE_LOG, (source) => proveInclusion(index, size, source));
     return formatProof({ index, proof, checkpoint: note, extra: null });
-  }
-
-  private async prove({ organization }: TrailLog, index: number, extra: Buffer | null): Promise<string> {
-    const { database } = this.store;
-    const checkpoint = await findNewestCheckpoint(database, organization);
-    if (!checkpoint || index >= checkpoint.size) {
-      throw unavailable('The entry is not in a checkpoint yet. Please try again.', CHECKPOINT_RETRY_SECONDS);
-    }
-    const { size, note } = checkpoint;
-    const proof = await computeWithTiles(database, organization, (source) => proveInclusion(index, size, source));
-    return formatProof({ index, proof, checkpoint: note, extra });
-  }
-
-  private async open(log: TrailLog, key: { readonly id: string } | { readonly ordinal: number }) {
-    const entry = await findRetainedEntry(this.store.database, log.organization, key, this.clock.now());
-    if (!entry) return null;
-    return (await openEntries(this.store, log, [entry], this.visibility))[0] ?? null;
   }
 }

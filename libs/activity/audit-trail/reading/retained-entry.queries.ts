@@ -6,16 +6,19 @@ import { ENTRY_COLUMNS, toTrailEntry, type EntryRow } from '../writing/stored-en
 import type { NumberedEntry } from '../writing/trail.js';
 
 /**
- * Returns the entry with this id, or with this ordinal, as it is stored. Returns null if there is none, or if its retention
+ * Returns the entry with this id, or with this index in the log of the trail, as it is stored. Returns null if there is none, or if its retention
  * has ended.
  */
 export const findRetainedEntry = async (
   database: Database,
   organization: string,
-  key: { readonly id: string } | { readonly ordinal: number },
+  key: { readonly id: string } | { readonly index: number },
   now: Date,
 ): Promise<NumberedEntry | null> => {
-  const isEntry = 'id' in key ? sql`e.id = ${key.id}::uuid` : sql`e.ordinal = ${key.ordinal}`;
+  const isEntry =
+    'id' in key
+      ? sql`e.id = ${key.id}::uuid`
+      : sql`e.ordinal = (select first_ordinal from audit_trail.logs where organization = ${organization}) + ${key.index}`;
   const row = await database.row<EntryRow>(sql`
     with kept as (
       select ${selectFirstOrdinal('>=', selectKeptFrom(now))} as retained
