@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { DER, DerReader, encodeDer } from '../../libs/activity/audit-trail-log/time-stamps/der.js';
+import { DER, DerReader, encodeDer } from '../../libs/packages/trail-verifier/time-stamps/der.js';
 import { requirePrograms } from './programs.js';
 
 const run = promisify(execFile);

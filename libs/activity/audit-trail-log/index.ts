@@ -12,7 +12,6 @@ export { checkpointsChannel } from './publishing/checkpoints.channel.js';
 export { createLeafPruningJob } from './retention/leaf-pruning.job.js';
 export { selectNewestCheckpoint } from './serving/trail-logs.queries.js';
 export { createTimeStampClient } from './time-stamps/time-stamp.client.js';
-export { TimeStampError } from './time-stamps/time-stamp-errors.js';
 export { createTimeStampJob } from './time-stamps/time-stamps.job.js';
 export { SITE_LOG } from './tiles/hashes.js';
 export { verifyTrailLogs, type LogDifference } from './verification/trail-log.verifier.js';

@@ -41,6 +41,9 @@ export { formatProof, parseProof, type ProofFile } from './proof-files.js';
 export { createProcessContext } from './process-context.js';
 export { verifyProof, type ProofOptions, type ProofReport } from './proof-verification.js';
 export { formatTilePath, parseTilePath, TILE_WIDTH, type Tile } from './tile-paths.js';
+export { TimeStampError } from './time-stamps/time-stamp-errors.js';
+export { encodeTimeStampRequest } from './time-stamps/time-stamp-info.js';
+export { verifyTimeStampResponse, type VerifiedTimeStamp } from './time-stamps/time-stamp-tokens.js';
 export { createTileSource, type LogFileReader } from './tile-source.js';
 export { TrailAlteredError, TrailUnreadableError, type TrailProblem } from './trail-errors.js';
 export {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { createTimeStampClient, TimeStampError } from '#activity/audit-trail-log';
+import { createTimeStampClient } from '#activity/audit-trail-log';
+import { TimeStampError } from '#packages/trail-verifier';
 import type { Settings } from '#platform/settings';
 import { reportFailed, reportOk, type Finding } from './findings.js';
 

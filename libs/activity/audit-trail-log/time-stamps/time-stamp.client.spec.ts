@@ -1,3 +1,11 @@
+import { encodeTimeStampRequest, TimeStampError, verifyTimeStampResponse } from '#packages/trail-verifier';
+import {
+  contextTag,
+  DER,
+  DerReader,
+  encodeDer,
+  encodeObjectId,
+} from '../../../packages/trail-verifier/time-stamps/der.js';
 import { X509Certificate, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -10,10 +18,6 @@ import {
   startTimeStampAuthority,
   type TestTimeStampAuthority,
 } from '../../../../test/support/time-stamp-authority.js';
-import { contextTag, DER, DerReader, encodeDer, encodeObjectId } from './der.js';
-import { TimeStampError } from './time-stamp-errors.js';
-import { encodeTimeStampRequest } from './time-stamp-info.js';
-import { verifyTimeStampResponse } from './time-stamp-token.verifier.js';
 import { createTimeStampClient } from './time-stamp.client.js';
 
 const STAMPED = Buffer.from('cadastre.example.com/audit-trail-log\n1\nroot\n');

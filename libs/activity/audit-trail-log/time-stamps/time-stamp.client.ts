@@ -1,11 +1,14 @@
 import { hash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import {
+  encodeTimeStampRequest,
+  TimeStampError,
+  verifyTimeStampResponse,
+  type VerifiedTimeStamp,
+} from '#packages/trail-verifier';
 import { createOutboundFetch, OutboundError } from '#platform/outbound';
 import { parsePemCertificates, type TimeStampSettings } from '#platform/settings';
 import type { Clock } from '#platform/kernel';
-import { TimeStampError } from './time-stamp-errors.js';
-import { encodeTimeStampRequest } from './time-stamp-info.js';
-import { verifyTimeStampResponse, type VerifiedTimeStamp } from './time-stamp-token.verifier.js';
 
 /** A time stamp, and the answer that contains it. */
 export type ReceivedTimeStamp = VerifiedTimeStamp & { readonly response: Buffer };

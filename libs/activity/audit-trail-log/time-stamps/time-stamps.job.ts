@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
+import { TimeStampError } from '#packages/trail-verifier';
 import { Backoff, type Clock, type Logger } from '#platform/kernel';
 import type { Database, JobRun, ScheduledJob } from '#platform/postgres';
 import type { TimeStampSettings } from '#platform/settings';
 import { checkpointMetrics } from '../checkpoints/checkpoints.metrics.js';
-import { TimeStampError } from './time-stamp-errors.js';
 import { createTimeStampClient, type ReceivedTimeStamp } from './time-stamp.client.js';
 import { findCheckpointToStamp, storeTimeStamp } from './time-stamps.queries.js';
 

@@ -4,7 +4,7 @@ import {
   readCertificateMembers,
   readSubjectKeyId,
   verifyAuthorityCertificate,
-} from './certificate-chain.verifier.js';
+} from './certificate-chains.js';
 import { contextTag, DER, DerError, DerReader, encodeDer, encodeObjectId } from './der.js';
 import { TimeStampError } from './time-stamp-errors.js';
 import { parseTimeStampInfo, type TimeStampInfo } from './time-stamp-info.js';
@@ -13,8 +13,8 @@ import { parseTimeStampInfo, type TimeStampInfo } from './time-stamp-info.js';
 type TimeStampQuery = {
   /** SHA-256 of the stamped bytes. */
   readonly digest: Buffer;
-  /** Content of a DER integer. */
-  readonly nonce: Buffer;
+  /** Content of a DER integer; null if nobody knows the request. */
+  readonly nonce: Buffer | null;
   /** Null if any policy is accepted. */
   readonly policy: string | null;
 };
@@ -93,18 +93,18 @@ const MAX_SKEW_MS = 60 * 60 * 1_000;
 
 /**
  * Verifies the answer of a time stamp authority (RFC 3161) completely: that it is for this query, and that an authority has
- * signed it whose certificate leads to a configured one. Throws TimeStampError.
+ * signed it whose certificate leads to a configured one. `now` is null for a stamp of the past. Throws TimeStampError.
  */
 export const verifyTimeStampResponse = (
   response: Buffer,
   query: TimeStampQuery,
-  { trusted, now }: { readonly trusted: readonly X509Certificate[]; readonly now: Date },
+  { trusted, now }: { readonly trusted: readonly X509Certificate[]; readonly now: Date | null },
 ): VerifiedTimeStamp => {
   try {
     const token = parseToken(response);
     const info = parseTimeStampInfo(token.content);
     checkQuery(info, query);
-    if (Math.abs(info.stampedAt.getTime() - now.getTime()) > MAX_SKEW_MS) {
+    if (now && Math.abs(info.stampedAt.getTime() - now.getTime()) > MAX_SKEW_MS) {
       throw new TimeStampError(
         'time',
         'the time of the stamp differs by more than an hour from the clock of this machine',
@@ -125,7 +125,7 @@ const checkQuery = (info: TimeStampInfo, { digest, nonce, policy }: TimeStampQue
   if (DIGESTS[info.digestAlgorithm] !== 'sha256' || !info.digest.equals(digest)) {
     throw new TimeStampError('imprint', 'the time stamp is for other bytes');
   }
-  if (!info.nonce?.equals(nonce)) throw new TimeStampError('nonce', 'the time stamp answers another request');
+  if (nonce && !info.nonce?.equals(nonce)) throw new TimeStampError('nonce', 'the time stamp answers another request');
   if (policy !== null && info.policy !== policy) {
     throw new TimeStampError('policy', 'the time stamp has another policy than CADASTRE_TIME_STAMP_POLICY');
   }
