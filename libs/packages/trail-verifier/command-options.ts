@@ -75,6 +75,14 @@ export const VERIFIER_COMMANDS: readonly VerifierCommand[] = [
         flags: '--stopped-after <time>',
         description: 'raise the alarm if the log has no new entry for this time, such as 7d',
       },
+      {
+        flags: '--time-stamp-ca <file>',
+        description: 'certificates of a time stamp authority (PEM): verify the time stamps of the log of the site',
+      },
+      {
+        flags: '--stamped-within <time>',
+        description: 'raise the alarm if entries have no time stamp for this time; default: 2d',
+      },
       { flags: '--webhook <url>', description: 'URL that receives an alarm as JSON' },
       { flags: '--once', description: 'check once, and exit' },
     ],

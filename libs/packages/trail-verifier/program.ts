@@ -29,11 +29,13 @@ export const runVerifierProgram = async (parameters: readonly string[], context:
   const {
     'stopped-after': stoppedAfter,
     'site-checkpoint': siteCheckpoint,
+    'time-stamp-ca': timeStampCa,
+    'stamped-within': stampedWithin,
     ...options
   } = values as Readonly<Record<string, never>>;
   return command.name === 'verify'
     ? runVerify(argument, { ...options, siteCheckpoint }, context)
-    : runWatch(argument, { ...options, stoppedAfter }, context);
+    : runWatch(argument, { ...options, stoppedAfter, timeStampCa, stampedWithin }, context);
 };
 
 /** Returns the options and the argument of a command, or why they are wrong. */

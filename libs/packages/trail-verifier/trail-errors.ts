@@ -1,6 +1,6 @@
 /** How a log or a file differs from what was signed. */
 export type TrailProblem =
-  'altered' | 'inserted' | 'malformed' | 'moved' | 'removed' | 'rollback' | 'signature' | 'split-view';
+  'altered' | 'inserted' | 'malformed' | 'moved' | 'removed' | 'rollback' | 'signature' | 'split-view' | 'time-stamp';
 
 /** The verification failed: somebody changed the log or the file, or it is of another log. */
 export class TrailAlteredError extends Error {

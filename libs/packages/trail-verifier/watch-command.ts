@@ -1,5 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
 import {
   readKeys,
   readPolicy,
@@ -13,8 +12,10 @@ import { isUrl, openLog } from './log-readers.js';
 import { readCheckpoint } from './log-verification.js';
 import { demandConsistency, openCheckpoint, type OpenedCheckpoint } from './opened-checkpoints.js';
 import { createTileSource, type LogFileReader } from './tile-source.js';
-import { TrailAlteredError, TrailUnreadableError, type TrailProblem } from './trail-errors.js';
+import { TrailAlteredError, TrailUnreadableError } from './trail-errors.js';
 import type { VerifierKey } from './verifier-keys.js';
+import { CheckpointFolder, now, type WatchAlarm } from './watch-folder.js';
+import { readCertificates, WatchedTimeStamps } from './watched-time-stamps.js';
 import { requireQuorum, type WitnessPolicy } from './witness-policy.js';
 
 export type WatchOptions = {
@@ -25,26 +26,19 @@ export type WatchOptions = {
   readonly webhook?: string | undefined;
   readonly once?: boolean | undefined;
   readonly policy?: string | undefined;
+  readonly timeStampCa?: string | undefined;
+  readonly stampedWithin?: string | undefined;
 };
 
 /** A log is read so many times in vain before the monitor reports that it stopped. */
 const ATTEMPTS_BEFORE_ALARM = 3;
 const DEFAULT_INTERVAL = '60s';
+/** The server asks for a stamp once a day, unless a setting says otherwise. */
+const DEFAULT_STAMPED_WITHIN = '2d';
 const WEBHOOK_MS = 10_000;
 const WEBHOOK_ATTEMPTS = 3;
 /** The pause before the second attempt. The next one is ten times as long. */
 const WEBHOOK_PAUSE_MS = 1_000;
-
-/** What the webhook receives. Slack and Teams show `text`. */
-type WatchAlarm = {
-  readonly text: string;
-  readonly alarm: TrailProblem | 'stopped';
-  readonly log: string;
-  readonly time: string;
-  readonly index: number | null;
-  /** The last checkpoint that was verified, and the one that is refused. Both together prove a fork to anybody. */
-  readonly checkpoints: readonly string[];
-};
 
 /**
  * Reads the checkpoint of a log again and again, verifies that each extends the one before, and keeps them in a folder. Ends
@@ -69,6 +63,7 @@ class TrailMonitor {
     private readonly options: WatchOptions,
     private readonly context: CommandContext,
     private readonly read: LogFileReader,
+    private readonly stamps: WatchedTimeStamps | null,
   ) {}
 
   static async create(location: string, options: WatchOptions, context: CommandContext): Promise<TrailMonitor> {
@@ -86,7 +81,8 @@ class TrailMonitor {
     await mkdir(state, { recursive: true });
     const read = openLog(location, context.token, context.signal);
     const folder = new CheckpointFolder(state);
-    const monitor = new TrailMonitor(location, { keys, policy }, folder, times, options, context, read);
+    const stamps = await createWatchedTimeStamps(options, read, keys);
+    const monitor = new TrailMonitor(location, { keys, policy }, folder, times, options, context, read, stamps);
     await monitor.readState();
     return monitor;
   }
@@ -114,6 +110,7 @@ class TrailMonitor {
       served = await readCheckpoint(this.read, this.trust.keys);
       if (this.trust.policy) requireQuorum(served, this.trust.policy);
       await this.accept(served);
+      await this.checkTimeStamps(served);
       this.failures = 0;
     } catch (error) {
       this.context.signal.throwIfAborted();
@@ -136,6 +133,15 @@ class TrailMonitor {
     this.grownAt = Date.now();
     const growth = latest ? `extends ${latest.size}` : 'the first that is kept';
     this.context.print(`${now()} ${toPrintable(served.origin)}: ${served.size} entries, ${growth}`);
+  }
+
+  private async checkTimeStamps(served: OpenedCheckpoint): Promise<void> {
+    if (!this.stamps) return;
+    const { state, files, news } = await this.stamps.check(await this.state.readStamps(), served, Date.now());
+    if (files) await this.state.writeStamp(files);
+    await this.state.writeStamps(state);
+    if (news !== null) this.context.print(`${now()} time stamp: ${toPrintable(news)}`);
+    this.stamps.requireRecent(state, Date.now());
   }
 
   private reportUnchanged({ size }: OpenedCheckpoint): void {
@@ -206,7 +212,18 @@ class TrailMonitor {
   }
 }
 
-const now = (): string => new Date().toISOString();
+const createWatchedTimeStamps = async (
+  { timeStampCa, stampedWithin }: WatchOptions,
+  read: LogFileReader,
+  keys: readonly VerifierKey[],
+): Promise<WatchedTimeStamps | null> => {
+  if (timeStampCa !== undefined) {
+    const within = parseDuration('--stamped-within', stampedWithin ?? DEFAULT_STAMPED_WITHIN);
+    return new WatchedTimeStamps(read, { keys, certificates: await readCertificates(timeStampCa) }, within);
+  }
+  if (stampedWithin !== undefined) throw new VerifierUsageError('--stamped-within: needs --time-stamp-ca');
+  return null;
+};
 
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -217,42 +234,3 @@ const parseDuration = (option: string, text: string): number => {
   if (duration < 2 ** 31) return duration;
   throw new VerifierUsageError(`${option}: must be a time up to 24d, such as 60s, 10m, 1h or 7d, got ${text}`);
 };
-
-/** The folder of a monitor: `latest.checkpoint`, and the last checkpoint of each day for `--since`. */
-class CheckpointFolder {
-  constructor(private readonly folder: string) {}
-
-  async read(): Promise<{ readonly note: string; readonly time: Date } | null> {
-    const [note, time] = await Promise.all([this.readIfThere('latest.checkpoint'), this.readIfThere('latest.time')]);
-    if (note === null) return null;
-    const since = new Date(time?.trim() ?? '');
-    return { note, time: Number.isNaN(since.getTime()) ? new Date() : since };
-  }
-
-  private async readIfThere(name: string): Promise<string | null> {
-    try {
-      return await readFile(join(this.folder, name), 'utf8');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      throw error;
-    }
-  }
-
-  async write(note: string): Promise<void> {
-    const time = now();
-    await this.replace(`${time.slice(0, 10)}.checkpoint`, note);
-    await this.replace('latest.time', `${time}\n`);
-    await this.replace('latest.checkpoint', note);
-  }
-
-  async writeAlarm(alarm: WatchAlarm): Promise<void> {
-    await this.replace(`alarm-${alarm.time.replaceAll(':', '')}.json`, `${JSON.stringify(alarm, null, 2)}\n`);
-  }
-
-  /** A file has its old or its new content after the process is killed. */
-  private async replace(name: string, content: string): Promise<void> {
-    const path = join(this.folder, name);
-    await writeFile(`${path}.new`, content, { flush: true });
-    await rename(`${path}.new`, path);
-  }
-}

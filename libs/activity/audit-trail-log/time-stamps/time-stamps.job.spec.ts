@@ -177,6 +177,26 @@ describe('time stamps of the log of the site', () => {
     expect(output).toEqual([expect.stringMatching(/: the log of the site has no checkpoint of .*\/audit-trail-log$/)]);
   });
 
+  it('are verified by the monitor', async () => {
+    const [key = ''] = (await server.get('/audit-trail-log/keys')).text.split('\n');
+    const output: string[] = [];
+    const state = join(server.runtime.settings.dataFolder, 'monitor');
+    const options = ['--key', key, '--state', state, '--time-stamp-ca', authority.caFile, '--once'];
+    const code = await runVerifierProgram(['watch', `${server.url}/audit-trail-log`, ...options], {
+      print: (line) => void output.push(line),
+      printError: (line) => void output.push(line),
+      stdin: (async function* () {})(),
+      token: null,
+      signal: new AbortController().signal,
+      sleep: () => Promise.resolve(),
+    });
+    const [{ attributes }] = (await list()).data;
+    expect([code, output.at(-1)]).toEqual([
+      0,
+      expect.stringContaining(`stamps has stamped ${attributes.size} entries at ${attributes['stamped-at']}`),
+    ]);
+  });
+
   it('are not stored if the answer is wrong, and are requested again after growing pauses', async () => {
     await grow();
     const honest = authority.answer;
