@@ -6,7 +6,7 @@ import { ONCE } from './once.js';
 import { runsKey } from './runs.js';
 
 export type TaskResult = ApiResource<'TaskResult'>;
-export type TaskOutcome = ApiResource<'TaskResultOutcome'>;
+export type ReportedOutcome = ApiResource<'TaskResultOutcome'>;
 
 const stagesKey = (organization: string, run: string) => [...runsKey(organization), 'one', run, 'task-stages'] as const;
 

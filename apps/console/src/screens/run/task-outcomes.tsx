@@ -1,12 +1,12 @@
 import { Anchor, Badge, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { taskOutcomesQuery, taskOutcomeTextQuery, type TaskOutcome } from '../../api/task-stages.js';
+import { taskOutcomesQuery, taskOutcomeTextQuery, type ReportedOutcome } from '../../api/task-stages.js';
 import { LongText } from '../../components/long-text.js';
 import { QueryState } from '../../components/states.js';
 import classes from './run.module.css';
 
-type OutcomeLevel = TaskOutcome['attributes']['tags'][string][number]['level'];
+type OutcomeLevel = ReportedOutcome['attributes']['tags'][string][number]['level'];
 
 const COLORS: Readonly<Record<OutcomeLevel, string>> = { none: 'gray', info: 'blue', warning: 'yellow', error: 'red' };
 
@@ -23,7 +23,7 @@ const OutcomeText = ({ organization, run, outcome }: RunProps & { readonly outco
   </QueryState>
 );
 
-const Outcome = ({ outcome: { id, attributes }, ...run }: RunProps & { readonly outcome: TaskOutcome }) => {
+const Outcome = ({ outcome: { id, attributes }, ...run }: RunProps & { readonly outcome: ReportedOutcome }) => {
   const [isOpen, setOpen] = useState(false);
   const name = attributes['outcome-id'];
   return (

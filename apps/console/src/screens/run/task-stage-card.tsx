@@ -101,15 +101,15 @@ export const TaskStageCard = ({ stage, ...run }: RunProps & { readonly stage: St
   return (
     <QueryState query={query} what="run" loading={null}>
       {({ data, included = [] }) => {
-        const shown = data.find(({ attributes }) => attributes.stage === stage);
-        if (!shown) return null;
-        const results = included.filter(({ relationships }) => relationships['task-stage'].data.id === shown.id);
+        const current = data.find(({ attributes }) => attributes.stage === stage);
+        if (!current) return null;
+        const results = included.filter(({ relationships }) => relationships['task-stage'].data.id === current.id);
         return (
           <Card
             title={TITLES[stage]}
             actions={
               <Text size="sm" c="dimmed" role="status">
-                {formatStatus(shown.attributes.status)}
+                {formatStatus(current.attributes.status)}
               </Text>
             }
           >
