@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { chooseRowAction, inspectScreen, openConsole } from '../support/console.js';
 import {
   expectStatus,
   makeConfigurationVersion,
@@ -15,12 +15,14 @@ import {
   makeWorkspaceTask,
   openTestTaskService,
   sendTaskRequests,
+  signTaskBody,
   taskReportOf,
 } from '../support/task-service.js';
 
 let server: TestServer;
 let browser: TestBrowser;
 let owner: string;
+let member: string;
 
 beforeAll(async () => {
   [server, browser] = await Promise.all([
@@ -29,6 +31,7 @@ beforeAll(async () => {
   ]);
   const { ownersTeam } = await makeOrganization(server, 'acme');
   owner = (await makeMember(server, 'acme', 'olga', [ownersTeam])).id;
+  member = (await makeMember(server, 'acme', 'mia')).id;
 });
 
 afterAll(async () => {
@@ -36,8 +39,8 @@ afterAll(async () => {
   await server.close();
 });
 
-const open = (path: string): Promise<TestPage> =>
-  openConsole(browser, server, { user: owner, path: `/app/acme${path}` });
+const open = (path: string, user = owner): Promise<TestPage> =>
+  openConsole(browser, server, { user, path: `/app/acme${path}` });
 
 /** Sends the requests that are due, and reports the result of the run. */
 const report = async (run: string, body: object): Promise<void> => {
@@ -97,6 +100,79 @@ describe('the run tasks of a run', () => {
     await stage.getByText('<img src=x').waitFor();
     expect(await inspectScreen(page, 'run-tasks')).toEqual([]);
     expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+});
+
+const KEY = 'key-of-the-prices';
+
+const readTasks = async () => expectStatus(await server.get('/api/v2/organizations/acme/tasks'), 200).body.data;
+const findTask = async (name: string) =>
+  (await readTasks()).find(({ attributes }: any) => attributes.name === name)?.attributes;
+
+/** Creates the run task `prices`, after the server has refused its first address. */
+const createTask = async (page: TestPage): Promise<void> => {
+  const service = await openTestTaskService();
+  await page.getByRole('button', { name: 'New run task' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New run task' });
+  await dialog.getByLabel('Name').fill('prices');
+  const url = dialog.getByRole('textbox', { name: 'URL' });
+  await url.fill('http://10.0.0.1/task');
+  await dialog.getByLabel('HMAC key', { exact: true }).fill(KEY);
+  await dialog.getByLabel('All workspaces').check();
+  await dialog.getByLabel('Before the apply').check();
+  await dialog.getByRole('radio', { name: 'Mandatory' }).check();
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.getByText(/Url could not be verified: /).waitFor();
+  expect(await url.getAttribute('aria-invalid')).toBe('true');
+  expect(await inspectScreen(page, 'run-task-new')).toEqual([]);
+  await url.fill(service.url);
+  await url.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  const { body, headers } = service.received.at(-1) ?? {};
+  expect(headers?.['x-tfc-task-signature']).toBe(signTaskBody(body ?? '', KEY));
+};
+
+describe('the run tasks of an organization', () => {
+  it('are created after a test of their service, changed and deleted', async () => {
+    const page = await open('/settings/run-tasks');
+    await createTask(page);
+    const row = page.getByRole('row').filter({ hasText: 'prices' });
+    await row.getByText('After the plan, before the apply: mandatory').waitFor();
+    expect(await page.content()).not.toContain(KEY);
+    expect(await inspectScreen(page, 'run-tasks-of-organization')).toEqual([]);
+    await page.getByRole('button', { name: 'Change prices' }).click();
+    const change = page.getByRole('dialog', { name: 'Change prices' });
+    expect(await change.getByLabel('HMAC key', { exact: true }).inputValue()).toBe('');
+    expect(await change.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await change.getByLabel('Enabled').uncheck();
+    await change.getByRole('button', { name: 'Save' }).click();
+    await row.getByText('Disabled').waitFor();
+    expect(await findTask('prices')).toMatchObject({
+      enabled: false,
+      'global-configuration': {
+        enabled: true,
+        stages: ['post_plan', 'pre_apply'],
+        'enforcement-level': 'mandatory',
+      },
+    });
+    await chooseRowAction(page, 'prices', 'Delete');
+    const dialog = page.getByRole('dialog', { name: 'Delete prices' });
+    await dialog.getByLabel('Type prices to confirm').fill('prices');
+    expect(await inspectScreen(page, 'run-task-delete')).toEqual([]);
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await row.waitFor({ state: 'detached' });
+    expect(await findTask('prices')).toBeUndefined();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('are shown to members, who cannot change them', async () => {
+    await makeRunTask(server, 'acme', 'shown');
+    const page = await open('/settings/run-tasks', member);
+    await page.getByRole('row').filter({ hasText: 'shown' }).waitFor();
+    expect(await page.getByRole('button', { name: 'New run task' }).getAttribute('aria-disabled')).toBe('true');
+    expect(await page.getByRole('button', { name: 'Change shown' }).getAttribute('aria-disabled')).toBe('true');
     await page.context().close();
   });
 });

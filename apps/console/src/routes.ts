@@ -26,6 +26,7 @@ import { peopleRoute, tokensRoute } from './screens/people/people.routes.js';
 import { projectRoute, projectsRoute } from './screens/projects/projects.routes.js';
 import { providerRoute } from './screens/provider/provider.routes.js';
 import { registryRoute } from './screens/registry/registry.routes.js';
+import { runTasksRoute } from './screens/run-tasks/run-tasks.routes.js';
 import { runsRoute } from './screens/runs/runs.routes.js';
 import { siteRoute } from './screens/site/site.routes.js';
 import { recentlyDeletedRoute } from './screens/recently-deleted/recently-deleted.routes.js';
@@ -101,6 +102,7 @@ const settingsSections = organizationSettingsRoute.addChildren([
   auditSettingsRoute,
   factSourcesRoute,
   ipAllowlistRoute,
+  runTasksRoute,
   sshKeysRoute,
   versionControlRoute,
   recentlyDeletedRoute,

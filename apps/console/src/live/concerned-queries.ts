@@ -21,6 +21,8 @@ const KEYS_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   runs: ['runs', 'workspaces', 'home', 'notifications'],
   'configuration-versions': ['runs'],
   'run-triggers': ['workspaces'],
+  tasks: ['tasks', 'workspaces'],
+  'workspace-tasks': ['tasks', 'workspaces'],
   projects: ['projects', 'workspaces', 'access', 'tags', 'home', 'variable-sets', 'recoverable-items'],
   teams: ['teams', 'access'],
   'team-workspaces': ['teams', 'access'],

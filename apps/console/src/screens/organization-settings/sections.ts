@@ -22,6 +22,7 @@ const SECTIONS: readonly SettingsSection[] = [
   { label: 'IP allowlist', path: 'ip-allowlist', permission: 'can-update' },
   { label: 'Version control', path: 'version-control' },
   { label: 'SSH keys', path: 'ssh-keys' },
+  { label: 'Run tasks', path: 'run-tasks' },
   { label: 'Recently deleted', path: 'recently-deleted' },
 ];
 
