@@ -13081,8 +13081,8 @@ export interface components {
          */
         'provider-binary-upload'?: string;
         /**
-         * Format: uri
-         * @description The URL of the zip, after it is uploaded.
+         * Format: uri-reference
+         * @description The URL of the zip, after it is uploaded. Relative for runs that use an internal address.
          * @example https://cadastre.example.com/api/registry/private/v2/files/eyJ5.c2ln/terraform-provider-aws_1.4.0_linux_amd64.zip
          */
         'provider-binary-download'?: string;
@@ -13241,14 +13241,14 @@ export interface components {
          */
         'shasums-sig-upload'?: string;
         /**
-         * Format: uri
-         * @description The URL of SHA256SUMS, after it is uploaded.
+         * Format: uri-reference
+         * @description The URL of SHA256SUMS, after it is uploaded. Relative for runs that use an internal address.
          * @example https://cadastre.example.com/api/registry/private/v2/files/eyJ2.c2ln/terraform-provider-aws_1.4.0_SHA256SUMS
          */
         'shasums-download'?: string;
         /**
-         * Format: uri
-         * @description The URL of SHA256SUMS.sig, after it is uploaded.
+         * Format: uri-reference
+         * @description The URL of SHA256SUMS.sig, after it is uploaded. Relative for runs that use an internal address.
          * @example https://cadastre.example.com/api/registry/private/v2/files/eyJ3.c2ln/terraform-provider-aws_1.4.0_SHA256SUMS.sig
          */
         'shasums-sig-download'?: string;
@@ -14473,7 +14473,7 @@ export interface components {
           'agent-pool-id'?: string | null;
         };
         /**
-         * Format: uri
+         * Format: uri-reference
          * @description The signed address of the log, which is valid for a day and needs no token. Clients read it in parts, with `offset` and `limit`.
          * @example https://localhost:8443/api/v2/logs/WyJwbGFuLTZtS2Q5VHpQcTNYdkxjQjgi.bWFj
          */
@@ -14573,7 +14573,7 @@ export interface components {
           'agent-pool-id'?: string | null;
         };
         /**
-         * Format: uri
+         * Format: uri-reference
          * @description The signed address of the log, which is valid for a day and needs no token. Clients read it in parts, with `offset` and `limit`.
          * @example https://localhost:8443/api/v2/logs/WyJwbGFuLTZtS2Q5VHpQcTNYdkxjQjgi.bWFj
          */

@@ -83,7 +83,7 @@ export const describeFile = (mediaType: string, options: AnswerOptions = {}): Co
 export const describeRedirect = (description: string): EmptyAnswer =>
   describeEmpty({
     description,
-    headers: { Location: z.string().meta({ description: 'The address of the file.', format: 'uri' }) },
+    headers: { Location: z.string().meta({ description: 'The address of the file.', format: 'uri-reference' }) },
   });
 
 /** Describes content whose media type depends on the request or on the file. */

@@ -27,9 +27,9 @@ export const uploadLink = (token: string, file: string) =>
 
 /** A link that documents have after the file is uploaded. */
 export const downloadLink = (path: string, file: string) =>
-  signedUrl(`files/${path}`)
+  signedUrl(`files/${path}`, 'uri-reference')
     .optional()
-    .meta({ description: `The URL of ${file}, after it is uploaded.` });
+    .meta({ description: `The URL of ${file}, after it is uploaded. Relative for runs that use an internal address.` });
 
 export const registryProviderVersionSchema = defineResource({
   name: 'RegistryProviderVersion',

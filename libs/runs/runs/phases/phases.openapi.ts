@@ -24,7 +24,8 @@ const phaseAttributes = {
       .optional()
       .meta({ description: 'Present in the mode `agent`, and after an executor has claimed the phase.' }),
   }),
-  'log-read-url': z.url().meta({
+  'log-read-url': z.string().meta({
+    format: 'uri-reference',
     description:
       'The signed address of the log, which is valid for a day and needs no token. Clients read it in parts, with `offset` and `limit`.',
     examples: ['https://localhost:8443/api/v2/logs/WyJwbGFuLTZtS2Q5VHpQcTNYdkxjQjgi.bWFj'],
