@@ -1,4 +1,4 @@
-import { createEventContext, type Actor } from '#api/access';
+import { chooseLinkOrigin, createEventContext, type Actor } from '#api/access';
 import { LINK_LIFETIME_MS, type SignedLinks } from '#storage/blob-store';
 import { toRunId, type LogUrls } from './runs.document.js';
 import type { PhaseName } from './phases.js';
@@ -24,8 +24,8 @@ export class RunLogLinks {
   /** Returns the URLs for a caller. */
   urlsFor(actor: Actor): LogUrls {
     const { id, type } = createEventContext(actor).accessor;
-    return (phase) =>
-      `${this.publicUrl}/api/v2/logs/${this.links.sign(`${phase} ${id} ${type}`, LINK_LIFETIME_MS, HOUR_MS)}`;
+    const origin = chooseLinkOrigin(actor, this.publicUrl);
+    return (phase) => `${origin}/api/v2/logs/${this.links.sign(`${phase} ${id} ${type}`, LINK_LIFETIME_MS, HOUR_MS)}`;
   }
 
   /** Throws forbidden if the token is forged or has expired. */

@@ -190,6 +190,14 @@ describe('an executor', () => {
     expect(expectStatus(await agents.get(path), 200).body.included).toEqual([]);
   });
 
+  it('gets links to logs that are relative, because it uses another address than the public one', async () => {
+    await makeRun(server, await aWorkspace());
+    const path = `/api/v2/agent-pools/${pool}/runs?include=plan&page%5Bsize%5D=1`;
+    const [{ attributes }] = expectStatus(await agents.get(path), 200).body.included;
+    expect(attributes['log-read-url']).toMatch(/^\/api\/v2\/logs\//);
+    expectStatus(await server.as(null).get(attributes['log-read-url']), 200);
+  });
+
   it.each([
     [{}, /Status/],
     [{ status: 'done' }, /Status must be one of/],
