@@ -156,17 +156,35 @@ describe('watch --time-stamp-ca', () => {
     expect(await watch('--stamped-within', '12h')).toMatchObject(refused('the log has no time stamp since'));
     await letDaysPass(3);
     expect(await watch()).toMatchObject(refused('the log has no time stamp since'));
-    const note = await signSampleCheckpoint(log, 100);
-    await publish(note, await stamp(note));
-    expect(await watch()).toMatchObject({ code: 0 });
-    await letDaysPass(3);
-    expect(await watch()).toMatchObject(refused('no time stamp covers entry 100'));
     // A log without new entries needs no other stamp.
     const newest = await signSampleCheckpoint(log, 200);
     await publish(newest, await stamp(newest));
     expect(await watch()).toMatchObject({ code: 0 });
     expect(await watch()).toMatchObject({ code: 0 });
     expect(await readState()).toMatchObject({ unstampedSince: null });
+  });
+
+  it('raises an alarm if stamps follow the log at a distance', async () => {
+    const stampSize = async (size: number): Promise<void> => {
+      const note = await signSampleCheckpoint(log, size);
+      await publish(note, await stamp(note));
+    };
+    await stampSize(100);
+    expect(await watch()).toMatchObject({ code: 0 });
+    expect(await readState()).toMatchObject({ unstampedSize: 200 });
+    await letDaysPass(1);
+    await stampSize(150);
+    expect(await watch()).toMatchObject({ code: 0 });
+    await letDaysPass(3);
+    await stampSize(199);
+    expect(await watch()).toMatchObject(refused('no time stamp covers entry 199'));
+    // The entries that the log had when the lag began are stamped, so another time begins for those after them.
+    await writeSampleLog(log, at('log'), 300);
+    await stampSize(200);
+    expect(await watch()).toMatchObject({ code: 0 });
+    expect(await readState()).toMatchObject({ size: 200, unstampedSize: 300 });
+    await letDaysPass(3);
+    expect(await watch()).toMatchObject(refused('no time stamp covers entry 200'));
   });
 
   it('refuses a file without certificates, and a time without a file', async () => {

@@ -17,6 +17,8 @@ export type TimeStampState = {
   readonly size: number;
   /** Since when the log has entries that no stamp covers, in ms since 1970; null if it has none. */
   readonly unstampedSince: number | null;
+  /** The number of entries that the log had then. */
+  readonly unstampedSize: number;
 };
 
 /** A stamp with the bytes that were stamped. */
@@ -68,18 +70,17 @@ export class WatchedTimeStamps {
    */
   async check(state: TimeStampState | null, served: OpenedCheckpoint, now: number): Promise<TimeStampCheck> {
     const id = await this.readNewestId();
-    const last = state ?? { id: null, size: 0, unstampedSince: null };
+    const last = state ?? { id: null, size: 0, unstampedSince: null, unstampedSize: 0 };
     if (id === last.id || id === null) {
       if (id === null && last.id !== null) throw createStampError('the log lists no time stamps any more');
-      const unstampedSince = served.size > last.size ? (last.unstampedSince ?? now) : null;
-      return { state: { ...last, unstampedSince }, files: null, news: null };
+      return { state: measureLag(last, served, now), files: null, news: null };
     }
     const files = await this.readFiles(id);
     const { size, text } = await this.verify(files, served);
     if (size < last.size) {
       throw createStampError(`the newest time stamp covers ${size} entries, and an earlier one covered ${last.size}`);
     }
-    return { state: { id, size, unstampedSince: served.size > size ? now : null }, files, news: text };
+    return { state: measureLag({ ...last, id, size }, served, now), files, news: text };
   }
 
   /** Throws TrailAlteredError if the log has had entries without a stamp for too long. */
@@ -142,6 +143,13 @@ export class WatchedTimeStamps {
     }
   }
 }
+
+/** Stamps of earlier checkpoints do not end a lag: entries that the log had when it began still have no stamp. */
+const measureLag = (state: TimeStampState, served: OpenedCheckpoint, now: number): TimeStampState => {
+  if (served.size <= state.size) return { ...state, unstampedSince: null, unstampedSize: 0 };
+  if (state.unstampedSince !== null && state.size < state.unstampedSize) return state;
+  return { ...state, unstampedSince: now, unstampedSize: served.size };
+};
 
 const createStampError = (message: string): TrailAlteredError => new TrailAlteredError('time-stamp', message);
 
