@@ -5,9 +5,13 @@ import { waitForTrail } from '#activity/audit-trail';
 import { sql } from '#platform/kernel';
 import {
   createVerifierKey,
+  formatProof,
   formatVerifierKey,
   KEY_TYPES,
+  parseProof,
   parseVerifierKey,
+  signNote,
+  splitNote,
   verifyProof,
 } from '#packages/trail-verifier';
 import { generateKeyPairSync } from 'node:crypto';
@@ -77,6 +81,8 @@ const verify = (page: TestPage) => proofOf(page).getByRole('button', { name: 'Ve
 const listSteps = async (result: ReturnType<TestPage['getByRole']>): Promise<readonly string[]> =>
   (await result.getByRole('listitem').allInnerTexts()).map((line) => line.split(':')[0] ?? '');
 
+const SITE_PROOF = '**/audit-trail-log/checkpoints/*/proof';
+
 const STEPS = ['Signature', 'Leaf', 'Inclusion'];
 
 /** Replaces what the server answers to requests of a page, and returns what the verification then says. */
@@ -94,7 +100,7 @@ const verifyAnswers = async (
   await verify(page);
   const result = proofOf(page)
     .getByRole('alert')
-    .or(proofOf(page).getByRole('status').filter({ hasText: 'Verified in this browser' }));
+    .or(proofOf(page).getByRole('status').filter({ hasText: 'Partly verified in this browser' }));
   await result.waitFor();
   await page.unrouteAll();
   const lines = await result.getByRole('listitem').allInnerTexts();
@@ -127,7 +133,7 @@ describe('the proof of an entry', () => {
     await proof.getByText('is cosigned by auditor.example.com/witness').waitFor();
     await proof.getByText('These keys come from this server').waitFor();
     await verify(page);
-    const result = proof.getByRole('status').filter({ hasText: 'Verified in this browser' });
+    const result = proof.getByRole('status').filter({ hasText: 'Partly verified in this browser' });
     await result.waitFor();
     expect(await listSteps(result)).toEqual([...STEPS, 'Log of the site', 'Cosignature', 'Not checked', 'Not checked']);
     expect(await inspectScreen(page, 'trail-proof-verified')).toEqual([]);
@@ -161,7 +167,7 @@ describe('the proof of an entry', () => {
     await proofOf(page).getByRole('alert').filter({ hasText: 'must be a verifier key of Ed25519' }).waitFor();
     await proofOf(page).getByRole('button', { name: 'Use the keys of the server' }).click();
     await verify(page);
-    await proofOf(page).getByText('Verified in this browser').waitFor();
+    await proofOf(page).getByText('Partly verified in this browser').waitFor();
     await page.context().close();
   });
 
@@ -205,7 +211,7 @@ describe('the proof of an entry', () => {
     await cosign();
     const page = await openEntry(entry);
     const proof = `**/entries/${entry}/proof`;
-    const site = '**/audit-trail-log/checkpoints/*/proof';
+    const site = SITE_PROOF;
     const change = (path: string, text: (answer: string) => string | null) => verifyAnswers(page, path, text);
     expect(await change(proof, (text) => text.replace('c2sp.org', 'c2sq.org'))).toEqual(['Proof fails', 'nothing']);
     const size = /\n\n\S+\n(\d+)\n/;
@@ -245,9 +251,21 @@ describe('the proof of an entry', () => {
     const siteKeys = expectStatus(await server.get('/audit-trail-log/keys'), 200).text;
     await keys.fill(`${own}\n${siteKeys}${witness.verifierKey}`);
     await verify(page);
-    const result = proofOf(page).getByRole('status').filter({ hasText: 'Verified in this browser' });
+    const result = proofOf(page)
+      .getByRole('status')
+      .filter({ hasText: /^Verified in this browser/ });
     await result.waitFor();
     expect(await listSteps(result)).toEqual([...STEPS, 'Log of the site', 'Cosignature']);
+    for (const status of [404, 503]) {
+      await page.route(SITE_PROOF, (route) => route.fulfill({ status, body: '{"errors":[]}' }));
+      for (const more of [siteKeys, witness.verifierKey]) {
+        await keys.fill(`${own}\n${more}`);
+        await verify(page);
+        const missing = proofOf(page).getByRole('alert').filter({ hasText: 'Not verified' });
+        await missing.filter({ hasText: 'the server does not prove that the log of the site has this' }).waitFor();
+      }
+      await page.unrouteAll();
+    }
     const { publicKey } = generateKeyPairSync('ed25519');
     const stranger = formatVerifierKey(createVerifierKey('stranger.example.com', publicKey, KEY_TYPES.cosignature));
     await keys.fill(`${own}\n${siteKeys}${witness.verifierKey}\n${stranger}`);
@@ -261,6 +279,37 @@ describe('the proof of an entry', () => {
     await verify(page);
     await proofOf(page).getByRole('alert').filter({ hasText: 'Log of the site fails' }).waitFor();
     expect(await inspectScreen(page, 'trail-proof-step')).toEqual([]);
+    await page.context().close();
+  });
+
+  it('lets only a log of the site sign for the log of the site', async () => {
+    const entry = await lock();
+    await waitForTrail(server.store, organization);
+    await sign();
+    clock.pass({ minutes: 2 });
+    await sign();
+    await cosign();
+    const page = await openEntry(entry);
+    const keys = proofOf(page).getByRole('textbox', { name: 'Verifier keys that you trust' });
+    const own = (await keys.inputValue()).trim();
+    // A former key of the log of the organization, of which the operator has the private key.
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const name = `former.example.com/${organization}`;
+    await keys.fill(`${own}\n${formatVerifierKey(createVerifierKey(name, publicKey))}`);
+    await verify(page);
+    const result = proofOf(page).getByRole('status').filter({ hasText: 'Partly verified in this browser' });
+    await result.waitFor();
+    expect(await listSteps(result)).toContain('Log of the site');
+    await page.route(SITE_PROOF, async (route) => {
+      const response = await route.fetch();
+      const file = parseProof(await response.text());
+      const [, ...lines] = splitNote(file.checkpoint).text.split('\n');
+      const checkpoint = signNote([name, ...lines].join('\n'), [{ name, privateKey }]);
+      await route.fulfill({ response, body: formatProof({ ...file, checkpoint }) });
+    });
+    await verify(page);
+    await proofOf(page).getByRole('alert').filter({ hasText: 'Log of the site fails' }).waitFor();
+    expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });
 

@@ -69,8 +69,14 @@ const Result = ({ result }: { readonly result: VerificationResult }) => {
       </Alert>
     );
   }
+  const isComplete = result.unchecked.length === 0;
   return (
-    <Alert color="green" variant="light" title="Verified in this browser" role="status">
+    <Alert
+      color={isComplete ? 'green' : 'yellow'}
+      variant="light"
+      title={isComplete ? 'Verified in this browser' : 'Partly verified in this browser'}
+      role="status"
+    >
       <Lines lines={[...result.checks, ...result.unchecked]} />
     </Alert>
   );

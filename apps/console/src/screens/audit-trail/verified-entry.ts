@@ -52,6 +52,15 @@ const COSIGNATURE = 4;
 
 const isWitness = ({ type }: WebVerifierKey): boolean => type === COSIGNATURE;
 
+/** The name of a log of a site, also after a fork. Its host can be another than that of a log of an organization. */
+const SITE_LOG_NAME = /^[^/]+\/audit-trail-log(?:\/\d+(?:-[0-9a-f]+)?)?$/;
+
+/** Keys of other names, such as former ones of the log of the organization, must not sign for the log of the site. */
+const isSiteKey = (key: WebVerifierKey): boolean => !isWitness(key) && SITE_LOG_NAME.test(key.name);
+
+/** The person requires what the server does not prove. */
+class SiteProofMissingError extends Error {}
+
 const parseKeys = (text: string): Promise<readonly WebVerifierKey[]> =>
   Promise.all(
     text
@@ -106,14 +115,13 @@ class EntryVerification {
   /** Returns the checkpoint of the log of the site; null if that log does not have the checkpoint of the entry yet. */
   private async verifySite(checkpoint: WebCheckpoint): Promise<WebCheckpoint | null> {
     const proof = await readSiteProof(await computeCheckpointDigest(checkpoint));
+    const entered = this.keys.filter(isSiteKey);
     if (proof === null) {
-      this.unchecked.push(
-        'Not checked: the server does not prove that the log of the site has this checkpoint. It has each one two minutes after it was signed. If it does not have this one then, others may be shown another history.',
-      );
+      if (entered.length > 0 || this.keys.some(isWitness)) throw new SiteProofMissingError();
+      this.unchecked.push(`Not checked: ${NO_SITE_PROOF}`);
       return null;
     }
-    const entered = this.keys.filter((key) => !isWitness(key) && key.name !== checkpoint.origin);
-    const trusted = entered.length > 0 ? entered : await parseKeys(await readSiteKeys());
+    const trusted = entered.length > 0 ? entered : (await parseKeys(await readSiteKeys())).filter(isSiteKey);
     const site = await verifyWebSiteProof(proof, checkpoint, [...trusted, ...(await this.listWitnessKeys())]);
     const signers = site.signatures
       .filter(({ key }) => !isWitness(key))
@@ -165,6 +173,9 @@ class EntryVerification {
   }
 }
 
+const NO_SITE_PROOF =
+  'the server does not prove that the log of the site has this checkpoint. It has each one two minutes after it was signed. If it does not have this one then, others may be shown another history.';
+
 const ENTER = 'They come from this server. Add those that you have from elsewhere to the keys above.';
 
 /** Verifies an entry with Web Crypto, and that the log of the site has the checkpoint, as its witnesses have cosigned it. */
@@ -189,6 +200,12 @@ export const verifyEntry = async (input: VerificationInput): Promise<Verificatio
       const steps = (verification?.steps ?? []).map((step) => STEPS[step]);
       const { problem, message: reason } = error;
       return { kind: 'refused', step: steps.at(-1) ?? STEPS.format, problem, reason, passed: steps.slice(0, -1) };
+    }
+    if (error instanceof SiteProofMissingError) {
+      return {
+        kind: 'impossible',
+        reason: `You have entered keys of the log of the site or of witnesses, but ${NO_SITE_PROOF}`,
+      };
     }
     if (error instanceof RangeError) return { kind: 'impossible', reason: `The key ${error.message}` };
     throw error;
