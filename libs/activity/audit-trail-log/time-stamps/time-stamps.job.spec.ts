@@ -64,6 +64,23 @@ const readFile = async (path: string) => {
   return { response, bytes: Buffer.from(await response.arrayBuffer()) };
 };
 
+/** Lets the monitor check the log of the site once. Resolves to its exit code and its last line. */
+const watch = async (): Promise<readonly [number, string | undefined]> => {
+  const [key = ''] = (await server.get('/audit-trail-log/keys')).text.split('\n');
+  const output: string[] = [];
+  const state = join(server.runtime.settings.dataFolder, 'monitor');
+  const options = ['--key', key, '--state', state, '--time-stamp-ca', authority.caFile, '--once'];
+  const code = await runVerifierProgram(['watch', `${server.url}/audit-trail-log`, ...options], {
+    print: (line) => void output.push(line),
+    printError: (line) => void output.push(line),
+    stdin: (async function* () {})(),
+    token: null,
+    signal: new AbortController().signal,
+    sleep: () => Promise.resolve(),
+  });
+  return [code, output.at(-1)];
+};
+
 const letTimePass = () =>
   tamper(server.database, sql`update audit_trail.time_stamps set stored_at = stored_at - interval '25 hours'`);
 
@@ -178,23 +195,32 @@ describe('time stamps of the log of the site', () => {
   });
 
   it('are verified by the monitor', async () => {
-    const [key = ''] = (await server.get('/audit-trail-log/keys')).text.split('\n');
-    const output: string[] = [];
-    const state = join(server.runtime.settings.dataFolder, 'monitor');
-    const options = ['--key', key, '--state', state, '--time-stamp-ca', authority.caFile, '--once'];
-    const code = await runVerifierProgram(['watch', `${server.url}/audit-trail-log`, ...options], {
-      print: (line) => void output.push(line),
-      printError: (line) => void output.push(line),
-      stdin: (async function* () {})(),
-      token: null,
-      signal: new AbortController().signal,
-      sleep: () => Promise.resolve(),
-    });
     const [{ attributes }] = (await list()).data;
-    expect([code, output.at(-1)]).toEqual([
-      0,
-      expect.stringContaining(`stamps has stamped ${attributes.size} entries at ${attributes['stamped-at']}`),
+    const stamped = `stamps has stamped ${attributes.size} entries at ${attributes['stamped-at']}`;
+    expect(await watch()).toEqual([0, expect.stringContaining(stamped)]);
+  });
+
+  it('are requested again after a restore without the newest ones, which the monitor names', async () => {
+    const [newest] = (await list()).data;
+    await tamper(server.database, sql`delete from audit_trail.time_stamps where size = 2`);
+    const names = (reason: string) => [
+      1,
+      expect.stringMatching(new RegExp(`^NOT VERIFIED \\(time-stamp\\).*${reason}`)),
+    ];
+    expect(await watch()).toEqual(names('covers 1 entries, and an earlier one covered 2'));
+    // The interval of the stamp in the backup is over.
+    expect(await createJob()()).toBe(1);
+    const [again, ...others] = (await list()).data;
+    expect([again.id, others.length]).toEqual([newest.id, 1]);
+    const [checkpoint, stamp] = await Promise.all([
+      readFile(again.links.checkpoint),
+      readFile(again.links['time-stamp']),
     ]);
+    expect(await authority.verify(checkpoint.bytes, stamp.bytes)).toBe('Verification: OK');
+    const logs = await verifyTrailLogs(server.database);
+    expect(logs.find(({ organization }) => organization === 'site')?.difference ?? null).toBeNull();
+    expect(await watch()).toEqual([0, expect.stringContaining('unchanged: 2 entries')]);
+    await letTimePass();
   });
 
   it('are not stored if the answer is wrong, and are requested again after growing pauses', async () => {
