@@ -21,7 +21,7 @@ export class ChangedResources {
     private readonly files: RunFiles,
   ) {}
 
-  /** Returns the resources that the plan of a run changes; null if the document does not exist, or is too large. */
+  /** Returns the resources that the plan of a run changes; null if the document does not exist, is too large, or has another form. */
   async list(run: string): Promise<readonly ChangedResource[] | null> {
     const plan = await findPlanOfDocuments(this.database, run);
     if (!plan) return null;
@@ -29,8 +29,13 @@ export class ChangedResources {
     const size = await this.files.size(file);
     const stored = size !== null && size <= MAX_FILE_BYTES ? await this.files.get(file) : null;
     if (!stored) return null;
-    const text = await decompress(await readBytes(stored.content), { maxOutputLength: MAX_BYTES }).catch(() => null);
-    return text && listChangedResources(JSON.parse(text.toString()));
+    const document = await readBytes(stored.content);
+    try {
+      const text = await decompress(document, { maxOutputLength: MAX_BYTES });
+      return listChangedResources(JSON.parse(text.toString()));
+    } catch {
+      return null;
+    }
   }
 }
 

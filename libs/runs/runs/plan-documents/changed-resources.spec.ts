@@ -25,7 +25,11 @@ describe('the changed resources of a plan', () => {
     ]);
   });
 
-  it.each([null, {}, { resource_changes: [{ address: 1 }] }])('are none in another document: %j', (document) => {
-    expect(listChangedResources(document)).toEqual([]);
+  it('are none in a plan without resources', () => {
+    expect(listChangedResources({ resource_changes: [] })).toEqual([]);
+  });
+
+  it.each([null, {}, { resource_changes: [{ address: 1 }] }])('are unknown in another document: %j', (document) => {
+    expect(listChangedResources(document)).toBeNull();
   });
 });

@@ -17,9 +17,12 @@ const toKind = (actions: readonly string[]): ChangedResource['kind'] | null => {
   return action === 'create' || action === 'update' || action === 'forget' ? action : null;
 };
 
-/** Returns the changes of a plan in the JSON format of terraform, without resources that only are read or stay. */
-export const listChangedResources = (plan: unknown): readonly ChangedResource[] =>
-  (document.safeParse(plan).data?.resource_changes ?? []).flatMap(({ address, change }) => {
+/**
+ * Returns the changes of a redacted plan in the JSON format of terraform, without resources that only are read or stay; null if the plan has
+ * another form.
+ */
+export const listChangedResources = (plan: unknown): readonly ChangedResource[] | null =>
+  document.safeParse(plan).data?.resource_changes.flatMap(({ address, change }) => {
     const kind = toKind(change.actions);
     return kind ? [{ address, kind }] : [];
-  });
+  }) ?? null;
