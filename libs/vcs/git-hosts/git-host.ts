@@ -117,7 +117,7 @@ export type GitHost = {
   /** Returns the paths of the files that a pull request changes; null if the host cannot list them, or not all of them. */
   listPullRequestFiles(identifier: string, number: number): Promise<readonly string[] | null>;
   setStatus(identifier: string, sha: string, status: HostStatus): Promise<void>;
-  /** Returns the id of the comment of this account that contains the mark, on a pull request; null if there is none. */
+  /** Returns the id of the comment of this account that begins with the mark, on a pull request; null if there is none. */
   findComment(identifier: string, number: number, mark: string): Promise<string | null>;
   /** Returns the id of the comment. */
   createComment(identifier: string, number: number, body: string): Promise<string>;

@@ -185,3 +185,17 @@ describe('changed files', () => {
     expect(await list(forward, back)).toBeNull();
   });
 });
+
+it('reads comments once from a Gitea that lists all comments as each page', async () => {
+  const paths: string[] = [];
+  const others = Array.from({ length: 150 }, (_, id) => ({ id, body: 'text', user: { login: 'bot' } }));
+  const host = openHost((path) => {
+    paths.push(path);
+    return { body: path === '/user' ? { login: 'bot' } : others };
+  });
+  expect(await host.findComment('acme/network', 7, 'mark')).toBeNull();
+  expect(paths).toEqual([
+    '/user',
+    ...[1, 2].map((page) => expect.stringContaining(`comments?per_page=100&page=${page}`)),
+  ]);
+});

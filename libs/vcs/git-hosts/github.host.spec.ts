@@ -207,7 +207,8 @@ describe.each([
         body: [
           { ...example, id: 1, body: 'mark', user: { ...example.user, login: 'eve' } },
           { ...example, id: 2, body: 'other', user: { ...example.user, login: 'bot' } },
-          { ...example, id: 3, body: 'with mark', user: { ...example.user, login: 'bot' } },
+          { ...example, id: 5, body: 'quotes mark', user: { ...example.user, login: 'bot' } },
+          { ...example, id: 3, body: 'mark and text', user: { ...example.user, login: 'bot' } },
         ],
       }),
       [`POST ${comments}`]: (example) => ({ body: { ...example, id: 4 } }),

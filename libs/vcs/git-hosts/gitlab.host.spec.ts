@@ -186,7 +186,8 @@ describe('a GitLab', () => {
         body: [
           { id: 1, body: 'mark', author: { username: 'eve' } },
           { id: 2, body: null, author: null },
-          { id: 3, body: 'with mark', author: { username: 'bot' } },
+          { id: 5, body: 'quotes mark', author: { username: 'bot' } },
+          { id: 3, body: 'mark and text', author: { username: 'bot' } },
         ],
       },
       [`POST ${notes}`]: { body: { id: 4 } },

@@ -12,7 +12,7 @@ const created = z.object({ id: z.int() });
 /** Comments that do not fit are null, and left out. */
 const comments = hostRows(created.extend({ body: z.string(), user }).nullable().catch(null));
 
-/** Returns the methods for comments of GitHub, and of Gitea, which has the same and lists all comments at once. */
+/** Returns the methods for comments of GitHub, and of Gitea, which has the same and lists all comments as each page. */
 export const openIssueComments = (requests: HostRequests): CommentMethods => {
   const toPath = (identifier: string, number: number): string =>
     `${requireRepositoryPath(identifier)}/issues/${number}/comments`;
@@ -20,10 +20,15 @@ export const openIssueComments = (requests: HostRequests): CommentMethods => {
     findComment: async (identifier, number, mark) => {
       const { login } = await requests.read('/user', user);
       const path = toPath(identifier, number);
-      const { rows } = await readPages(MAX_PAGES, (page) =>
-        requests.readLarge(`${path}?per_page=${PAGE_SIZE}&page=${page}`, comments),
-      );
-      const comment = rows.find((row) => row?.user.login === login && row.body.includes(mark));
+      let first: number | undefined;
+      const { rows } = await readPages(MAX_PAGES, async (page) => {
+        const read = await requests.readLarge(`${path}?per_page=${PAGE_SIZE}&page=${page}`, comments);
+        const firstOfPage = read.find((row) => row !== null)?.id;
+        if (page > 1 && firstOfPage === first) return [];
+        first = firstOfPage;
+        return read;
+      });
+      const comment = rows.find((row) => row?.user.login === login && row.body.startsWith(mark));
       return comment ? String(comment.id) : null;
     },
     createComment: async (identifier, number, body) =>

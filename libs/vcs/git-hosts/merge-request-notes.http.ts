@@ -26,7 +26,7 @@ export const openMergeRequestNotes = (
       const { rows } = await readPages(MAX_PAGES, (page) =>
         requests.readLarge(`${path}?per_page=${PAGE_SIZE}&page=${page}`, notes),
       );
-      const note = rows.find((row) => row?.author.username === username && row.body.includes(mark));
+      const note = rows.find((row) => row?.author.username === username && row.body.startsWith(mark));
       return note ? String(note.id) : null;
     },
     createComment: async (identifier, number, body) =>
