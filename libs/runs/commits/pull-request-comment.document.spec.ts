@@ -26,10 +26,10 @@ describe('the comment on a pull request', () => {
       '',
       '| Workspace | Plan | Add | Change | Destroy |',
       '| --- | --- | --- | --- | --- |',
-      '| [network](https://cadastre.example.com/app/acme/workspaces/network) | Planned | 2 | 1 | 0 |',
-      '| [shop](https://cadastre.example.com/app/acme/workspaces/shop) | Planning | – | – | – |',
+      '| [`network`](https://cadastre.example.com/app/acme/workspaces/network) | Planned | 2 | 1 | 0 |',
+      '| [`shop`](https://cadastre.example.com/app/acme/workspaces/shop) | Planning | – | – | – |',
       '',
-      '<details><summary>Changes in network</summary>',
+      '<details><summary>Changes in <code>network</code></summary>',
       '',
       '```text',
       '  + aws_vpc.main',
@@ -41,8 +41,8 @@ describe('the comment on a pull request', () => {
   });
 
   it('leads to the run if the changes are not here', () => {
-    expect(renderComment(MARK, SHA, [plan('network', { resources: null })])).toContain(
-      'The changes are not available here',
+    expect(renderComment(MARK, SHA, [plan('network', { resources: null }), plan('shop', { resources: [] })])).toContain(
+      '\nChanges of 1 of these workspaces are not listed here: see their runs.\n',
     );
   });
 
@@ -55,15 +55,45 @@ describe('the comment on a pull request', () => {
     expect([text.isWellFormed(), text.includes('\u202e')]).toEqual([true, false]);
   });
 
-  it('has a limited size, with many workspaces, resources and long addresses', () => {
+  it('contains no mention, link, column or HTML that a name or an address brings', () => {
+    const text = '`@all` [x](https://evil.example.com) | <!-- mark --> <b>';
+    const resources = [{ address: `a.b["${text}"]`, kind: 'create' }] as const;
+    const comment = renderComment(MARK, SHA, [
+      plan('x', { run: { ...plan('x').run, workspaceName: text }, resources }),
+    ]);
+    const code = "'@all' [x](https://evil.example.com) |  !-- mark --   b ";
+    expect(comment).toContain(`| [\`${code.replace('|', ' ')}\`](`);
+    expect(comment).toContain(`<summary>Changes in <code>${code}</code></summary>`);
+    expect(comment).toContain(`\n  + a.b["${code}"]\n`);
+    expect(comment.indexOf(MARK)).toBe(comment.lastIndexOf(MARK));
+  });
+
+  it('lists a part of each plan if there are many workspaces, resources and long addresses', () => {
     const resources = Array.from({ length: 1_000 }, () => ({ address: 'x'.repeat(5_000), kind: 'update' }) as const);
     const plans = Array.from({ length: 150 }, (_, index) => plan(`ws-${index}`, { resources }));
     const text = renderComment(MARK, SHA, plans);
-    expect(text.length).toBeLessThan(60_000);
-    expect(text).toContain('There are more workspaces.');
-    const short = renderComment(MARK, SHA, [
-      plan('one', { resources: resources.map((one) => ({ ...one, address: 'a.b' })) }),
-    ]);
-    expect(short).toContain('and 800 more: [see the run]');
+    expect(text.length).toBeGreaterThan(50_000);
+    expect(text.length).toBeLessThanOrEqual(60_000);
+    expect(text).toContain('There are more workspaces, which are not listed here.');
+    expect(text.match(/  ~ x{300}…\n/g)?.length).toBeGreaterThan(100);
+    expect(text.match(/ more are not listed here: \[see the run\]/g)).toHaveLength(20);
+    expect(text).toContain('\nChanges of 80 of these workspaces are not listed here: see their runs.\n');
+  });
+
+  it('says how many of the resources of a plan it does not list', () => {
+    const resources = Array.from({ length: 1_000 }, () => ({ address: 'a.b', kind: 'update' }) as const);
+    const text = renderComment(MARK, SHA, [plan('one', { resources })]);
+    expect(text.match(/  ~ a\.b\n/g)).toHaveLength(200);
+    expect(text).toContain('\n800 more are not listed here: [see the run](');
+    expect(text).not.toContain('of these workspaces');
+  });
+
+  it('says what it does not list if the table leaves no space', () => {
+    const url = `https://cadastre.example.com/${'x'.repeat(3_000)}`;
+    const plans = Array.from({ length: 30 }, (_, index) => plan(`ws-${index}`, { url }));
+    const text = renderComment(MARK, SHA, plans);
+    expect(text.length).toBeLessThanOrEqual(60_000);
+    expect(text).toContain('There are more workspaces, which are not listed here.');
+    expect(text).toMatch(/Changes of \d+ of these workspaces are not listed here/);
   });
 });
