@@ -29,7 +29,7 @@ const EVERY_MS = 5_000;
 const REPORTED_AT_ONCE = 500;
 /** The time of an organization in a round. The next round continues. */
 const TIME_OF_ORGANIZATION_MS = 30_000;
-/** Statuses of older commits interest nobody any more. */
+/** The server reports no statuses of older commits. */
 const REPORTED_DAYS = 7;
 
 type StatusesJobDependencies = CommitsJobDependencies & { readonly publicUrl: string };

@@ -119,7 +119,7 @@ describe('the next round', () => {
     expect(third.starts).toEqual(NO_STARTS);
   });
 
-  it('begins with a connection for which only a rest of the time was left', async () => {
+  it('begins with a connection that had no time left after the other connections of its organization', async () => {
     const { worked, starts } = await runRound(makeRepositories('acme', 3), async ({ token }) => token !== 'acme-2');
     expect(worked).toHaveLength(3);
     expect(starts).toEqual({

@@ -27,7 +27,7 @@ export type CommitsJobDependencies = {
   readonly webhooks: Pick<RepositoryWebhooks, keyof RepositoryWebhooks>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** What one job has paused, the others do not attempt. */
+  /** Work that one job has paused is not attempted by other jobs with the same pauses. */
   readonly pauses: Pauses;
   /** Returns a signal that aborts after the time. */
   readonly startDeadline: (ms: number) => AbortSignal;
@@ -103,7 +103,7 @@ export class ConnectionTurn {
   ) {}
 
   /** Whether the time was over before anything was done. */
-  get isLost(): boolean {
+  get hadNoTime(): boolean {
     return this.isCut && this.last === null && !this.isWhole;
   }
 }
@@ -147,9 +147,9 @@ export class Turns {
    * the others begin again.
    */
   listStarts(before: RoundStarts): RoundStarts {
-    const waiting = [...this.waiting.values(), ...this.listTurns((turn) => turn.isLost).map(toConnection)];
+    const waiting = [...this.waiting.values(), ...this.listTurns((turn) => turn.hadNoTime).map(toConnection)];
     const unfinished = new Set(waiting.map(({ organization }) => organization));
-    const served = [...before.served, ...this.listTurns((turn) => !turn.isLost).map(toConnection)];
+    const served = [...before.served, ...this.listTurns((turn) => !turn.hadNoTime).map(toConnection)];
     const keptKeys = new Set([...before.served, ...waiting].map(toConnectionKey));
     return {
       served: served.filter(({ organization }) => unfinished.has(organization)),

@@ -13,7 +13,7 @@ import { parseTimeStampInfo, type TimeStampInfo } from './time-stamp-info.js';
 type TimeStampQuery = {
   /** SHA-256 of the stamped bytes. */
   readonly digest: Buffer;
-  /** Content of a DER integer; null if nobody knows the request. */
+  /** Content of a DER integer; null if the request is unknown. */
   readonly nonce: Buffer | null;
   /** Null if any policy is accepted. */
   readonly policy: string | null;
