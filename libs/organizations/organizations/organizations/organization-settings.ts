@@ -5,11 +5,11 @@ import { defineAttributes, flag, nullableText, storedAttribute, type AttributeVa
 /** How people must sign in to have access to the organization. `sso_mandatory`: with an identity provider. */
 const authPolicy = z.enum(['password', 'two_factor_mandatory', 'sso_mandatory']);
 
-const minutes = storedAttribute({
+const minutes = {
   schema: z.int().nullable(),
   initial: null,
   body: z.int().positive({ error: 'must be at least one minute' }).nullish(),
-});
+} as const;
 
 /** Stacks cannot run where the client is. */
 const stacksMode = z.enum(['remote', 'agent']);
@@ -24,7 +24,7 @@ const settings = {
   aggregatedCommitStatusEnabled: flag(true),
   speculativePlanManagementEnabled: flag(true),
   ownersTeamSamlRoleId: storedAttribute(nullableText(255)),
-  sessionTimeout: minutes,
+  sessionTimeout: storedAttribute(minutes),
   sessionRemember: minutes,
   defaultExecutionMode: {
     schema: z.enum(EXECUTION_MODES),
