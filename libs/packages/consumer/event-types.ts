@@ -2417,7 +2417,7 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
     '4': [{ to: 'settings', add: { accessBetaTools: false } }],
     '5': [{ to: 'settings', add: { siteExecutorsEnabled: true } }],
     '6': [{ to: 'settings', add: { planTimeout: null, applyTimeout: null } }],
-    '7': [{ to: 'settings', add: { commitStatusesEnabled: true, pullRequestCommentsEnabled: true } }],
+    '7': [{ to: 'settings', add: { commitStatusesEnabled: true, pullRequestCommentsEnabled: false } }],
   },
   OrganizationUpdated: { '1': [], '2': [], '3': [], '4': [], '5': [], '6': [], '7': [] },
   OrganizationFeatureSetChanged: { '1': [{ add: { trailBegins: 'with_change' } }] },

@@ -98,6 +98,8 @@ export const createCommitsJobs = (options: CommitsOptions): readonly ScheduledJo
     createCommitStatusesJob({ ...dependencies, publicUrl: options.publicUrl }),
     createPullRequestCommentsJob({
       ...dependencies,
+      // The limit of a host for comments delays no commit and no status.
+      pauses: new Pauses(clock, logger, FIRST_PAUSE_MS),
       publicUrl: options.publicUrl,
       changedResources: createChangedResources(options),
     }),

@@ -37,7 +37,8 @@ export class Pauses {
     }
   }
 
-  recordFailure({ subject, key }: PausableWork, error: unknown): void {
+  /** Pauses the work, for `leastMs` at least. */
+  recordFailure({ subject, key }: PausableWork, error: unknown, leastMs = 0): void {
     const backoff =
       this.pauses.get(key)?.backoff ??
       new Backoff({
@@ -48,7 +49,7 @@ export class Pauses {
         maxMs: LONGEST_PAUSE_MS,
       });
     const retryAfter = error instanceof GitHostError ? (error.retryAfter ?? 0) : 0;
-    const pauseMs = Math.max(backoff.failed(error), retryAfter * 1_000);
+    const pauseMs = Math.max(backoff.failed(error), retryAfter * 1_000, leastMs);
     this.pauses.set(key, { backoff, until: this.clock.now().getTime() + pauseMs });
   }
 

@@ -7,7 +7,6 @@ import {
   forEachGroup,
   isLasting,
   isOfConnection,
-  isOutOfTime,
   openHost,
   toGroups,
   toHost,
@@ -24,12 +23,19 @@ import {
 } from './pull-request-comments.queries.js';
 import { storeVcsEvents } from './vcs-events.queries.js';
 
+const DAY_MS = 24 * 60 * 60_000;
 const EVERY_MS = 10_000;
 const COMMENTED_AT_ONCE = 200;
 /** The time of an organization in a round. The next round continues. */
 const TIME_OF_ORGANIZATION_MS = 30_000;
-/** Plans of older commits interest nobody any more. */
+/** Comments do not show the plans of older commits. */
 const COMMENTED_DAYS = 7;
+/** A comment is not updated more often. */
+const UPDATED_EVERY_MS = 60_000;
+/** After the Git host has refused a comment. */
+const REFUSAL_PAUSE_MS = 60 * 60_000;
+/** A pull request can be open for long. Its comment is found by its mark after that. */
+const KEPT_DAYS = 90;
 
 type CommentsJobDependencies = CommitsJobDependencies & {
   readonly publicUrl: string;
@@ -46,14 +52,17 @@ export const createPullRequestCommentsJob = (dependencies: CommentsJobDependenci
     name: 'pull_request_comments',
     everyMs: EVERY_MS,
     run: async (round) => {
-      const since = new Date(clock.now().getTime() - COMMENTED_DAYS * 24 * 60 * 60_000).toISOString();
-      const rows = await listCommentedPullRequests(database, since, pauses.listPaused(), COMMENTED_AT_ONCE);
+      const subtract = (ms: number): string => new Date(clock.now().getTime() - ms).toISOString();
+      const since = subtract(COMMENTED_DAYS * DAY_MS);
+      const writtenBefore = subtract(UPDATED_EVERY_MS);
+      const paused = pauses.listPaused();
+      const rows = await listCommentedPullRequests(database, since, writtenBefore, paused, COMMENTED_AT_ONCE);
       const groups = toGroups(rows, ({ organization, ...row }) => [organization, toCommentKey(row)].join(' '));
       const turns = new Turns(startDeadline, TIME_OF_ORGANIZATION_MS);
       await forEachGroup(turns, round, groups, ([pullRequest], { deadline }) =>
         attemptComment(dependencies, round, pullRequest, since, deadline),
       );
-      await deleteOldComments(database, since);
+      await deleteOldComments(database, subtract(KEPT_DAYS * DAY_MS));
       pauses.removeOld();
     },
   };
@@ -80,8 +89,10 @@ const attemptComment = async (
   try {
     await pauses.attempt(work, () => commentOn(dependencies, pullRequest, since, deadline));
   } catch (error) {
-    if (isOutOfTime(error)) return;
-    pauses.recordFailure(isOfConnection(error) ? toHost(token) : work, error);
+    if (error instanceof GitHostError && isLasting(error)) {
+      await reportRefusal(dependencies, pullRequest, error);
+      pauses.recordFailure(work, error, REFUSAL_PAUSE_MS);
+    } else pauses.recordFailure(isOfConnection(error) ? toHost(token) : work, error);
   }
   round.done();
 };
@@ -99,12 +110,12 @@ const renderPullRequest = async (
     run,
     counts,
     url: `${workspaces}/${run.workspaceName}/runs/${run.id}`,
-    resources: index < MOST_LISTS && run.isPlanned ? await changedResources.list(run.id) : [],
+    resources: index < MOST_LISTS && run.isPlanned ? await changedResources.list(run.id) : null,
   }));
   return renderComment(toMark(pullRequest), first.sha, await Promise.all(readings));
 };
 
-/** Returns a text that only comments of this organization and connection contain. Hosts do not show it. */
+/** Returns a text with which only comments of this organization and connection begin. Hosts do not show it. */
 const toMark = ({ organization, client }: CommentedPullRequest): string =>
   `<!-- cadastre ${organization} ${client} -->`;
 
@@ -121,27 +132,16 @@ const commentOn = async (
   const isSame = digest === pullRequest.digest;
   const host = isSame ? null : await openHost(dependencies, pullRequest, deadline);
   if (!isSame && !host) return;
-  const comment = host ? await writeComment(dependencies, host, pullRequest, text) : pullRequest.comment;
+  const comment = host ? await writeComment(host, pullRequest, text) : pullRequest.comment;
   await database.rows(storeComment(pullRequest, { comment, digest }, clock.now().toISOString()));
 };
 
-/** Returns the id of the comment; null if the account may not write one. */
-const writeComment = async (
-  dependencies: CommentsJobDependencies,
-  host: GitHost,
-  pullRequest: CommentedPullRequest,
-  text: string,
-): Promise<string | null> => {
+/** Returns the id of the comment. */
+const writeComment = async (host: GitHost, pullRequest: CommentedPullRequest, text: string): Promise<string> => {
   const { identifier, number, comment } = pullRequest;
-  try {
-    const id = comment ?? (await host.findComment(identifier, number, toMark(pullRequest)));
-    if (id !== null && (await updateComment(host, pullRequest, id, text))) return id;
-    return await host.createComment(identifier, number, text);
-  } catch (error) {
-    if (!(error instanceof GitHostError) || !isLasting(error)) throw error;
-    await reportRefusal(dependencies, pullRequest, error);
-    return null;
-  }
+  const id = comment ?? (await host.findComment(identifier, number, toMark(pullRequest)));
+  if (id !== null && (await updateComment(host, pullRequest, id, text))) return id;
+  return host.createComment(identifier, number, text);
 };
 
 /** Returns false if somebody has deleted the comment. */

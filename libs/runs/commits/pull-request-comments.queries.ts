@@ -23,35 +23,46 @@ export type CommentedPullRequest = {
 
 const NUMBER = sql.raw(`(c.ingress #>> '{pullRequest,number}')::bigint`);
 
+/** Whether the pull request was open when the server read the repository for the workspace. Earlier versions stored only a SHA. */
+const IS_OPEN = sql.raw(`
+  coalesce((f.pull_requests #>> array[c.ingress #>> '{pullRequest,number}', 'isOpen'])::boolean,
+           jsonb_typeof(f.pull_requests -> (c.ingress #>> '{pullRequest,number}')) = 'string', false)`);
+
 const FROM = sql`
   from configuration_versions c join runs r on r.configuration_version = c.id join workspaces w on w.id = r.workspace
   join organizations o on o.id = w.organization
   join oauth_clients oc on ${isConnectionUsable(sql`c.ingress ->> 'oauthToken'`)}`;
 
 /**
- * Returns pull requests with plans since `since` whose runs have changed, in turns of the connections. `paused`: tokens, and `comment`
- * with token, identifier and number, that are left out.
+ * Returns pull requests with plans since `since` whose runs have changed, in turns of the organizations and of their connections.
+ * Closed ones without a comment, and comments that were written after `writtenBefore`, are left out. `paused`: tokens, and `comment` with token, identifier and number, that are left out.
  */
 export const listCommentedPullRequests = (
   database: Database,
   since: Timestamp,
+  writtenBefore: Timestamp,
   paused: readonly string[],
   most: number,
 ): Promise<readonly CommentedPullRequest[]> =>
-  database.rows<CommentedPullRequest & { readonly turn: number }>(sql`
-    select p.*, m.comment, m.digest, row_number() over (partition by p.token order by p.identifier, p.number) as turn
-      from (
-        select w.organization, o.name as "organizationName", oc.id as client, oc.token, oc.service_provider as "serviceProvider",
-               oc.api_url as "apiUrl", c.ingress ->> 'identifier' as identifier, ${NUMBER} as number,
-               md5(string_agg(concat_ws(' ', r.id, r.status), ',' order by r.id)) as runs ${FROM}
-         where c.ingress #>> '{pullRequest,number}' is not null and c.created_at >= ${since}
-           and coalesce((o.settings ->> 'pullRequestCommentsEnabled')::boolean, true)
-         group by w.organization, o.name, oc.id, oc.token, oc.service_provider, oc.api_url, c.ingress ->> 'identifier', ${NUMBER}) p
-      left join commits.comments m
-        on (m.organization, m.token, m.identifier, m.number) = (p.organization, p.token, p.identifier, p.number)
-     where m.runs is distinct from p.runs
-       and not (array[p.token, concat_ws(' ', 'comment', p.token, p.identifier, p.number)] && ${paused}::text[])
-     order by turn, token limit ${most}`);
+  database.rows<CommentedPullRequest & { readonly turn: number; readonly turnOfOrganization: number }>(sql`
+    select *, row_number() over (partition by organization order by turn, token) as "turnOfOrganization" from (
+      select p.organization, p."organizationName", p.client, p.token, p."serviceProvider", p."apiUrl", p.identifier, p.number,
+             p.runs, m.comment, m.digest, row_number() over (partition by p.token order by p.identifier, p.number) as turn
+        from (
+          select w.organization, o.name as "organizationName", oc.id as client, oc.token, oc.service_provider as "serviceProvider",
+                 oc.api_url as "apiUrl", c.ingress ->> 'identifier' as identifier, ${NUMBER} as number,
+                 md5(string_agg(concat_ws(' ', r.id, r.status), ',' order by r.id)) as runs, bool_or(${IS_OPEN}) as is_open ${FROM}
+            left join commits.followed f on f.workspace = w.id
+           where c.ingress #>> '{pullRequest,number}' is not null and c.created_at >= ${since}
+             and (o.settings ->> 'pullRequestCommentsEnabled')::boolean
+           group by w.organization, o.name, oc.id, oc.token, oc.service_provider, oc.api_url, c.ingress ->> 'identifier',
+                    ${NUMBER}) p
+        left join commits.comments m
+          on (m.organization, m.token, m.identifier, m.number) = (p.organization, p.token, p.identifier, p.number)
+       where m.runs is distinct from p.runs and (m.written_at is null or m.written_at <= ${writtenBefore})
+         and (p.is_open or m.comment is not null)
+         and not (array[p.token, concat_ws(' ', 'comment', p.token, p.identifier, p.number)] && ${paused}::text[])) comments
+     order by "turnOfOrganization", organization, token limit ${most}`);
 
 type PlanOfPullRequest = {
   readonly id: string;
@@ -81,7 +92,7 @@ export const listPlansOfPullRequest = (
       from plans join newest using (sha)
      order by "workspaceName", run_created_at desc, id desc limit ${MOST_WORKSPACES + 1}`);
 
-/** Returns the statement that stores what the comment on a pull request shows. `comment`: null if the host has refused it. */
+/** Returns the statement that stores what the comment on a pull request shows. */
 export const storeComment = (
   { organization, token, identifier, number, runs }: CommentedPullRequest,
   { comment, digest }: Pick<CommentedPullRequest, 'comment' | 'digest'>,

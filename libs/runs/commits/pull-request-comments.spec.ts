@@ -18,6 +18,7 @@ beforeAll(async () => {
   gitea = await startGitea();
   ({ server, agents } = await startRunSite(REACHES_GIT_HOSTS));
   ({ token } = await makeOauthClient(server, 'acme', gitea));
+  await allowComments(true);
 }, INSTALL_GITEA_TIMEOUT_MS);
 
 afterAll(async () => {
@@ -25,14 +26,28 @@ afterAll(async () => {
   await gitea.remove();
 });
 
-/** Runs the jobs as a process that has just started. */
-const run = async (...names: readonly string[]): Promise<void> => {
-  const jobs = createCommitsJobs({ ...server.runtime, ...server.runtime.settings, store: server.store });
-  await runJobs(jobs, ...names);
+const allowComments = async (isEnabled: boolean): Promise<void> => {
+  const changes = resource('organizations', { 'pull-request-comments-enabled': isEnabled });
+  expectStatus(await server.patch('/api/v2/organizations/acme', changes), 200);
 };
 
+const MINUTE_MS = 60_000;
+let passedMs = 0;
+const clock = { now: () => new Date(server.runtime.clock.now().getTime() + passedMs) };
+
+/** Creates the jobs of a process that has just started. */
+const createJobs = () =>
+  createCommitsJobs({ ...server.runtime, ...server.runtime.settings, store: server.store, clock });
+
+const run = (...names: readonly string[]): Promise<void> => runJobs(createJobs(), ...names);
+
 const poll = (): Promise<void> => run('repository_commits', 'commit_fetches');
-const comment = (): Promise<void> => run('pull_request_comments');
+
+/** Comments after a minute. */
+const comment = async (jobs = createJobs()): Promise<void> => {
+  passedMs += MINUTE_MS;
+  await runJobs(jobs, 'pull_request_comments');
+};
 
 type Comment = { readonly id: number; readonly body: string; readonly user: { readonly login: string } };
 
@@ -105,7 +120,8 @@ describe('the comment on a pull request', () => {
     const { identifier, number, sha } = await propose('network', 'shop');
     await comment();
     const { publicUrl } = server.runtime.settings;
-    const link = (name: string, id: string): string => `[${name}](${publicUrl}/app/acme/workspaces/${name}/runs/${id})`;
+    const link = (name: string, id: string): string =>
+      `[\`${name}\`](${publicUrl}/app/acme/workspaces/${name}/runs/${id})`;
     const network = link('network', await findPlan('network'));
     const shop = link('shop', await findPlan('shop'));
     const first = await readComment(identifier, number);
@@ -115,7 +131,7 @@ describe('the comment on a pull request', () => {
     await comment();
     const second = await readComment(identifier, number);
     expect(second).toContain(`| ${network} | Planned | 1 | 2 | 0 |\n| ${shop} | Planning | – | – | – |`);
-    expect(second).toContain('<summary>Changes in network</summary>\n\n```text\n  + b_thing.one\n```');
+    expect(second).toContain('<summary>Changes in <code>network</code></summary>\n\n```text\n  + b_thing.one\n```');
     expect(second).not.toMatch(/hush|open/);
     const { updated_at: updatedAt } = (await gitea.call('GET', `/repos/${identifier}/issues/${number}/comments`))[0];
     await comment();
@@ -150,32 +166,55 @@ describe('the comment on a pull request', () => {
     expect(await readComment(identifier, number)).toContain(`plans the commit ${sha.slice(0, 12)}`);
   });
 
-  it('is not written if the organization wants none', async () => {
-    const organization = '/api/v2/organizations/acme';
-    const allow = async (isEnabled: boolean) =>
-      expectStatus(
-        await server.patch(organization, resource('organizations', { 'pull-request-comments-enabled': isEnabled })),
-        200,
-      );
-    await allow(false);
+  it('is not written before an owner turns comments on', async () => {
+    await server.database.rows(sql`
+      update organizations set settings = settings - 'pullRequestCommentsEnabled' where name = 'acme'`);
     const { identifier, number } = await propose('quiet');
     await comment();
     expect(await listComments(identifier, number)).toEqual([]);
-    await allow(true);
+    await allowComments(false);
+    await comment();
+    expect(await listComments(identifier, number)).toEqual([]);
+    await allowComments(true);
     await comment();
     expect(await readComment(identifier, number)).toContain('| Planning |');
   });
 
-  it('that the account may not write does not stop other comments, and a VCS event says why', async () => {
+  it('is not begun on a closed pull request', async () => {
+    const { identifier, number } = await propose('closed');
+    await gitea.call('PATCH', `/repos/${identifier}/pulls/${number}`, { state: 'closed' });
+    await poll();
+    await comment();
+    expect(await listComments(identifier, number)).toEqual([]);
+  });
+
+  it('is updated once a minute', async () => {
+    const { identifier, number } = await propose('often');
+    await comment();
+    await plan('often');
+    await run('pull_request_comments');
+    expect(await readComment(identifier, number)).toContain('| Planning |');
+    await comment();
+    expect(await readComment(identifier, number)).toContain('| Planned |');
+  });
+
+  it('stops no other comment if the account may not write it, and is tried again after an hour', async () => {
     const locked = await propose('locked');
     await gitea.call('PATCH', `/repos/${locked.identifier}`, { archived: true });
     const other = await propose('unlocked');
-    await comment();
+    const jobs = createJobs();
+    await comment(jobs);
     expect(await readComment(other.identifier, other.number)).toContain('| Planning |');
     const path = '/api/v2/organizations/acme/vcs-events?filter[levels]=error';
     const messages = expectStatus(await server.get(path), 200).body.data.map(
       ({ attributes }: { attributes: Record<string, string> }) => attributes['message'],
     );
     expect(messages.join('\n')).toContain(`Pull requests of ${locked.identifier} get no comment: `);
+    await gitea.call('PATCH', `/repos/${locked.identifier}`, { archived: false });
+    await comment(jobs);
+    expect(await listComments(locked.identifier, locked.number)).toEqual([]);
+    passedMs += 60 * MINUTE_MS;
+    await comment(jobs);
+    expect(await readComment(locked.identifier, locked.number)).toContain('| Planning |');
   });
 });

@@ -44,7 +44,7 @@ export const storeUntriggeredPlans = (
   on conflict (workspace, identifier, sha) do nothing`;
 
 /**
- * Returns commits without a plan in turns of the connections, except those that the workspace plans meanwhile. `paused`: as
+ * Returns commits without a plan in turns of the organizations and of their connections, except those that the workspace plans meanwhile. `paused`: as
  * `listUnreportedRuns` has it.
  */
 export const listUntriggeredPlans = (
@@ -52,8 +52,8 @@ export const listUntriggeredPlans = (
   paused: readonly string[],
   most: number,
 ): Promise<readonly UntriggeredPlan[]> =>
-  database.rows<UntriggeredPlan & { readonly turn: number }>(sql`
-    select * from (
+  database.rows<UntriggeredPlan & { readonly turn: number; readonly turnOfOrganization: number }>(sql`
+    select *, row_number() over (partition by organization order by turn, token, workspace, sha) as "turnOfOrganization" from (
       select u.workspace, w.name as "workspaceName", w.organization, o.name as "organizationName", u.identifier, u.sha,
              oc.id as client, oc.token, oc.service_provider as "serviceProvider", oc.api_url as "apiUrl",
              row_number() over (partition by oc.token order by u.decided_at, u.workspace, u.sha) as turn
@@ -64,7 +64,7 @@ export const listUntriggeredPlans = (
          and not exists (
                select 1 from configuration_versions c where c.workspace = w.id and c.ingress ->> 'commitSha' = u.sha)
          and not (array[oc.token, concat_ws(' ', 'status', oc.token, u.identifier, u.sha)] && ${paused}::text[])) plans
-     order by turn, token, workspace, sha limit ${most}`);
+     order by "turnOfOrganization", organization limit ${most}`);
 
 /** Deletes a commit whose status the Git host has got, or has refused. */
 export const deleteUntriggeredPlan = async (

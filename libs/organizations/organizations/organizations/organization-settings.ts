@@ -54,8 +54,8 @@ const settings = {
   applyTimeout: { schema: z.string().nullable(), initial: null, since: 7 },
   /** Whether Git hosts get the states of plans of commits. */
   commitStatusesEnabled: { ...flag(true), since: 8 },
-  /** Whether pull requests get a comment about their plans. */
-  pullRequestCommentsEnabled: { ...flag(true), since: 8 },
+  /** Whether pull requests get a comment about their plans. It is public where the repository is. */
+  pullRequestCommentsEnabled: { ...flag(false), since: 8 },
 } as const;
 
 export const ORGANIZATION_SETTINGS = defineAttributes(settings);

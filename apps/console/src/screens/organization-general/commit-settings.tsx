@@ -48,7 +48,7 @@ export const CommitSettings = ({ organization: { id, attributes } }: { readonly 
       />
       <Switch
         label="Pull requests get a comment with the planned changes"
-        description="One comment, which names resources and shows none of their values."
+        description="Everybody who reads the repository sees it. Addresses of resources contain the keys of for_each. The token needs the right to write comments."
         {...form.checkbox('pull-request-comments-enabled')}
       />
       <Switch

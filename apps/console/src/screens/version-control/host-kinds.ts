@@ -21,7 +21,7 @@ const gitea = {
   tokenPage: '/user/settings/applications',
   applicationPage: '/user/settings/applications',
   permissions:
-    'Read for “user”, and read and write for “repository”. The account is an administrator of the repositories.',
+    'Read for “user”, and read and write for “repository”. The account is an administrator of the repositories. For comments on pull requests, also read and write for “issue”.',
 } satisfies HostRules;
 
 const github = {
@@ -30,7 +30,7 @@ const github = {
   tokenPage: '/settings/personal-access-tokens/new',
   applicationPage: '/settings/applications/new',
   permissions:
-    'Read for “Contents”, “Metadata” and “Pull requests” of the repositories, and read and write for “Webhooks” and “Commit statuses”.',
+    'Read for “Contents”, “Metadata” and “Pull requests” of the repositories, and read and write for “Webhooks” and “Commit statuses”. For comments on pull requests, read and write for “Pull requests”.',
 } satisfies HostRules;
 
 const gitlab = {
