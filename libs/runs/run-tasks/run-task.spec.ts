@@ -56,6 +56,7 @@ describe('a run task', () => {
     [{ url: 'scanner' }, 'Url must be an address that begins with https:// or http://'],
     [{ url: 'file:///etc/passwd' }, 'Url must be an address that begins with https:// or http://'],
     [{ url: 'https://ada:secret@scanner.example' }, 'Url must not contain a user name or a password'],
+    [{ globalEnabled: true }, 'Global-configuration must name at least one stage, such as post_plan'],
     [{ description: 'x'.repeat(301) }, 'Description is too long (at most 300 characters), got 301'],
   ])('refuses %j', (change, detail) => {
     expect(() => checkRunTask({ ...SETTINGS, ...change })).toThrow(detail);

@@ -14,7 +14,14 @@ import {
   type Message,
 } from '#platform/kernel';
 import { inOrganization } from '#api/access/rules';
-import { enforcementLevel, sortStages, stageList, type EnforcementLevel, type TaskStageName } from './task-stages.js';
+import {
+  DEFAULT_STAGES,
+  enforcementLevel,
+  sortStages,
+  stageList,
+  type EnforcementLevel,
+  type TaskStageName,
+} from './task-stages.js';
 
 const settings = z.strictObject({
   name: z.string(),
@@ -100,9 +107,20 @@ const checkDescription = ({ length }: string): void => {
   throw unprocessable(`Description is too long (at most ${MAX_DESCRIPTION} characters), got ${length}`, 'description');
 };
 
+const checkGlobalStages = (isEnabled: boolean, { length }: readonly TaskStageName[]): void => {
+  if (!isEnabled || length > 0) return;
+  throw unprocessable(
+    `Global-configuration must name at least one stage, such as ${DEFAULT_STAGES.join(', ')}`,
+    'global-configuration',
+  );
+};
+
+type CheckedSettings = Pick<RunTaskSettings, 'name' | 'url' | 'description' | 'globalEnabled' | 'globalStages'>;
+
 /** Throws 422 for settings that no run task can have, with all problems. */
-export const checkRunTask = ({ name, url, description }: Pick<RunTaskSettings, 'name' | 'url' | 'description'>): void =>
+export const checkRunTask = ({ name, url, description, globalEnabled, globalStages }: CheckedSettings): void =>
   runAllChecks(
+    () => checkGlobalStages(globalEnabled, globalStages),
     () => checkName(name, NAME_RULE),
     () => checkUrl(url),
     () => checkDescription(description),

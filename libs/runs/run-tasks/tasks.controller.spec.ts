@@ -125,6 +125,17 @@ describe('a run task', () => {
     });
   });
 
+  it('consults in post_plan if it belongs to every workspace and names no stages, and cannot lose all stages', async () => {
+    const attributes = { 'global-configuration': { enabled: true } };
+    const { id, attributes: created } = expectStatus(
+      await server.post(TASKS, newRunTask('global-by-default', service, attributes)),
+      201,
+    ).body.data;
+    expect(created['global-configuration']).toMatchObject({ enabled: true, stages: ['post_plan'] });
+    const change = resource('tasks', { 'global-configuration': { stages: [] } });
+    expectStatus(await server.patch(byId(id as string), change), 422);
+  });
+
   it('has a name that no other run task of the organization has in any case', async () => {
     await makeRunTask(server, 'acme', 'named');
     const refused = expectStatus(await server.post(TASKS, newRunTask('NAMED', service)), 422);

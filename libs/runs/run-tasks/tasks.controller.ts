@@ -23,7 +23,7 @@ import {
 import { renderRunTask } from './run-tasks.document.js';
 import { ChangeRunTask } from './run-tasks.handler.js';
 import { findRunTask, listRunTasks, type RunTaskRow } from './run-tasks.view.js';
-import { ENFORCEMENT_LEVELS, TASK_STAGES } from './task-stages.js';
+import { DEFAULT_STAGES, ENFORCEMENT_LEVELS, TASK_STAGES } from './task-stages.js';
 import { RUN_TASK_INCLUDES, selectIncludedOfRunTasks } from './workspace-tasks.related.js';
 
 const NO_AGENTS = 'the server itself sends the requests to run tasks';
@@ -78,7 +78,6 @@ const DEFAULTS = {
   description: '',
   enabled: true,
   globalEnabled: false,
-  globalStages: [],
   globalEnforcementLevel: 'advisory',
 } as const;
 
@@ -110,7 +109,8 @@ export class TasksController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const { attributes: input } = parseBody(createRunTaskBody, body).data;
-    const settings = { ...DEFAULTS, ...toChanges(input), name: input.name, url: input.url };
+    const globalStages = input['global-configuration']?.enabled ? DEFAULT_STAGES : [];
+    const settings = { ...DEFAULTS, globalStages, ...toChanges(input), name: input.name, url: input.url };
     const key = input['hmac-key'] || null;
     const row = await this.bus.execute(new ChangeRunTask('CreateRunTask', { organization, settings, key, actor }));
     return renderDocument(renderRunTask(row));
