@@ -133,9 +133,17 @@ export class RunTasksHandler extends AggregateHandler<RunTaskOperations> {
   ): Promise<void> {
     checkRunTask(after);
     if (after.url === before.url && key === undefined) return;
-    const storedKey = before.encryptedKey === null ? null : this.vault.decrypt(before.id, before.encryptedKey);
-    const service = { url: after.url, key: key === undefined ? storedKey : key };
+    const service = { url: after.url, key: key === undefined ? this.decryptKey(before) : key };
     await this.verification.verify(after.organizationName, service);
+  }
+
+  /** Throws 422 if the key is damaged. A new key replaces it. */
+  private decryptKey({ id, encryptedKey }: RunTaskForCommand): string | null {
+    try {
+      return encryptedKey === null ? null : this.vault.decrypt(id, encryptedKey);
+    } catch {
+      throw unprocessable('The stored key could not be decrypted. Send a new hmac-key', 'hmac-key');
+    }
   }
 
   private storeKey(id: string, organization: string, key: string | null | undefined): readonly Sql[] {
