@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { sql, type Logger } from '#platform/kernel';
 import { FixedClock } from '../../../../test/support/clocks.js';
 import { runRequests } from '../../../../test/support/runs.js';
+import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
 import {
   expectStatus,
   makeAgentToken,
@@ -15,6 +17,7 @@ import {
   type ApiTestClient,
   type TestServer,
 } from '../../../../test/support/server.js';
+import { quiet } from '../../../../test/support/silent-logger.js';
 import {
   newRunTask,
   newWorkspaceTask,
@@ -47,8 +50,8 @@ afterAll(() => server.close());
 const { aWorkspace, act, report, reported, show, statusOf, holderOf } = runRequests(() => ({ server, agents }));
 
 let count = 0;
-const aTask = async (attributes: object = {}): Promise<string> => {
-  const body = newRunTask(`task-${(count += 1)}`, service, { 'hmac-key': KEY, ...attributes });
+const aTask = async (attributes: object = {}, of = service): Promise<string> => {
+  const body = newRunTask(`task-${(count += 1)}`, of, { 'hmac-key': KEY, ...attributes });
   return expectStatus(await server.post('/api/v2/organizations/acme/tasks', body), 201).body.data.id as string;
 };
 
@@ -56,19 +59,20 @@ type Consulted = {
   readonly stages: readonly string[];
   readonly level?: 'advisory' | 'mandatory';
   readonly options?: object;
+  readonly of?: TaskService;
 };
 
 /** Creates a run of a workspace with one run task. */
-const aRun = async ({ stages, level = 'mandatory', options = {} }: Consulted) => {
+const aRun = async ({ stages, level = 'mandatory', options = {}, of = service }: Consulted) => {
   const workspace = await aWorkspace();
-  const task = await aTask();
+  const task = await aTask({}, of);
   const body = newWorkspaceTask(task, { stages, 'enforcement-level': level });
   expectStatus(await server.post(`/api/v2/workspaces/${workspace}/tasks`, body), 201);
   return { workspace, task, run: await makeRun(server, workspace, options) };
 };
 
-const createJob = () =>
-  createRunTasksJob({ ...server.runtime, ...server.runtime.settings, store: server.store, clock });
+const createJob = (logger: Logger = server.runtime.logger) =>
+  createRunTasksJob({ ...server.runtime, ...server.runtime.settings, logger, store: server.store, clock });
 const sendRequests = (): Promise<number> => sendTaskRequests(server, clock);
 
 /** Sends the requests that are due. Returns the last one, about this run. */
@@ -399,6 +403,53 @@ describe('a service', () => {
     expect(await statusOf(silent.run)).toBe('plan_queued');
   });
 
+  it.each(['not stored', 'lost'])(
+    'that has reported is silent after ten minutes, also if its answer was %s',
+    async (how) => {
+      const { run } = await aRun({ stages: ['pre_plan'] });
+      if (how === 'not stored') service.answer(503);
+      const { payload } = await takeRequest(run);
+      service.answer(200);
+      if (how === 'lost')
+        await server.database.transaction([
+          sql`delete from runs.task_requests where result = ${payload.task_result_id as string}`,
+        ]);
+      expectStatus(await callback(payload, result('running')), 200);
+      clock.pass({ minutes: 9 });
+      await sendRequests();
+      expect(await statusOf(run)).toBe('pre_plan_running');
+      clock.pass({ minutes: 1 });
+      await sendRequests();
+      expect(await statusOf(run)).toBe('errored');
+    },
+  );
+
+  it('that has accepted no request fails after an hour', async () => {
+    const { run } = await aRun({ stages: ['pre_plan'] });
+    service.answer(503);
+    await takeRequest(run);
+    clock.pass({ minutes: 60 });
+    await sendRequests();
+    service.answer(200);
+    expect(await statusOf(run)).toBe('errored');
+  });
+
+  it('that never answers does not delay the other services of its organization', async () => {
+    const dead = await startTaskService();
+    const waiting: string[] = [];
+    for (let n = 0; n < 10; n += 1) waiting.push((await aRun({ stages: ['pre_plan'], of: dead })).run);
+    clock.pass({ seconds: 1 });
+    const { run } = await aRun({ stages: ['pre_plan'] });
+    dead.answer(null);
+    const stopped = new AbortController();
+    const round = createJob().run({ signal: stopped.signal, done: () => undefined });
+    await service.waitForRequest(run);
+    expect(dead.received.filter(({ payload }) => waiting.includes(payload.run_id as string)).length).toBeLessThan(5);
+    stopped.abort();
+    await round;
+    for (const one of [...waiting, run]) expectStatus(await act(one, 'cancel'), 202);
+  });
+
   it('gets the request again if the process is killed while it waits for the answer', async () => {
     const { run } = await aRun({ stages: ['pre_plan'] });
     const killed = new AbortController();
@@ -425,6 +476,48 @@ describe('a service', () => {
     const [{ attributes }] = (await stagesOf(run)).included;
     expect(attributes.message).toBe('The run task was deleted');
   });
+
+  it('whose key is damaged gets no request, and the operator finds the error in the log', async () => {
+    const { run, task } = await aRun({ stages: ['pre_plan'] });
+    await server.database.transaction([
+      sql`update vault.secrets set sealed = set_byte(sealed, 20, get_byte(sealed, 20) # 1) where id = ${task}`,
+    ]);
+    const warn = jest.fn();
+    await runJobOnce(createJob({ ...quiet, warn }));
+    expect(warn.mock.calls).toEqual([
+      [{ err: expect.any(Error), task }, 'the key of a run task could not be decrypted'],
+    ]);
+    expect(await statusOf(run)).toBe('errored');
+    const [{ attributes }] = (await stagesOf(run)).included;
+    expect(attributes.message).toBe('The key could not be decrypted');
+    expectStatus(await server.patch(`/api/v2/tasks/${task}`, resource('tasks', { url: `${service.url}/2` })), 422);
+    expectStatus(await server.patch(`/api/v2/tasks/${task}`, resource('tasks', { 'hmac-key': 'a new key' })), 200);
+  });
+});
+
+it('ends the other results if one cannot be ended', async () => {
+  const [broken, sound] = [await aRun({ stages: ['pre_plan'] }), await aRun({ stages: ['pre_plan'] })];
+  await sendRequests();
+  clock.pass({ minutes: 10 });
+  const later = await aRun({ stages: ['pre_plan'] });
+  const restore = server.store.restore.bind(server.store);
+  const restoring = jest
+    .spyOn(server.store, 'restore')
+    .mockImplementation((stream, decider, snapshot) =>
+      stream === broken.run ? Promise.reject(new Error('damaged')) : restore(stream, decider, snapshot),
+    );
+  const warn = jest.fn();
+  await runJobOnce(createJob({ ...quiet, warn }));
+  restoring.mockRestore();
+  expect(warn).toHaveBeenCalledWith(
+    { err: expect.objectContaining({ message: 'damaged' }), run: broken.run, result: expect.any(String) },
+    'the result of a run task could not be ended',
+  );
+  expect([await statusOf(broken.run), await statusOf(sound.run)]).toEqual(['pre_plan_running', 'errored']);
+  expect(service.received.some(({ payload }) => payload.run_id === later.run)).toBe(true);
+  await sendRequests();
+  expect(await statusOf(broken.run)).toBe('errored');
+  expectStatus(await act(later.run, 'cancel'), 202);
 });
 
 it('leaves views that equal the views rebuilt from the log', async () => {

@@ -1,4 +1,4 @@
-import { Refusal, type Clock, type DataOf, type Ids } from '#platform/kernel';
+import { Refusal, type Clock, type DataOf, type Ids, type Logger } from '#platform/kernel';
 import { castRows, pause, type JobRun, type ScheduledJob } from '#platform/postgres';
 import { createSystemContext } from '#api/access';
 import { describeRefusedRequest, TaskSender } from '#runs/run-tasks';
@@ -20,6 +20,7 @@ import {
   postponeTaskRequest,
   selectSilentResults,
   type DueTaskRequest,
+  type RunningTaskRequest,
   type SilentResult,
   type TaskRequestLimits,
 } from './task-requests.queries.js';
@@ -38,7 +39,7 @@ const SILENCE_MS = 10 * 60_000;
 const MOST_MS = 60 * 60_000;
 const SILENT_AT_ONCE = 100;
 
-const REQUEST_LIMITS: TaskRequestLimits = { total: 64, perOrganization: 8 };
+const REQUEST_LIMITS: TaskRequestLimits = { total: 64, perOrganization: 8, perHost: 4 };
 
 type TaskRequestsDependencies = {
   readonly store: EventStore;
@@ -47,6 +48,7 @@ type TaskRequestsDependencies = {
   readonly vault: Vault;
   readonly sender: TaskSender;
   readonly renderer: TaskRequestRenderer;
+  readonly logger: Logger;
   /** Returns a number from 0 to below 1. */
   readonly random: () => number;
 };
@@ -56,6 +58,7 @@ type RunTasksJobOptions = {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly encryptionKeys: EncryptionKeys;
+  readonly logger: Logger;
   readonly publicUrl: string;
   /** Hosts with private addresses that services may have. */
   readonly outboundPrivateHosts: readonly string[];
@@ -66,12 +69,13 @@ type RunTasksJobOptions = {
  * a request which is sent twice, or a late end, changes nothing.
  */
 export const createRunTasksJob = (options: RunTasksJobOptions): ScheduledJob => {
-  const { store, clock, ids, encryptionKeys, publicUrl } = options;
+  const { store, clock, ids, logger, encryptionKeys, publicUrl } = options;
   const sign: LinkSigner = (purpose) => new SignedLinks(encryptionKeys, purpose, clock);
   const dependencies = {
     store,
     clock,
     ids,
+    logger,
     vault: new Vault(store.database, encryptionKeys),
     sender: new TaskSender(options.outboundPrivateHosts),
     renderer: new TaskRequestRenderer(
@@ -90,7 +94,7 @@ export const createRunTasksJob = (options: RunTasksJobOptions): ScheduledJob => 
 };
 
 class TaskRequestRound {
-  private readonly requests = new Map<Promise<void>, string>();
+  private readonly requests = new Map<Promise<void>, RunningTaskRequest>();
   /** The first error of the round. */
   private failure: { readonly error: unknown } | null = null;
 
@@ -130,7 +134,7 @@ class TaskRequestRound {
         if (!this.round.signal.aborted) this.failure ??= { error };
       })
       .finally(() => this.requests.delete(request));
-    this.requests.set(request, due.organization);
+    this.requests.set(request, { organization: due.organization, host: due.host });
   }
 
   /** Resolves when a request has ended, or after a pause, so that a slow service does not delay others. */
@@ -169,13 +173,14 @@ class TaskRequestRound {
   private decryptKey(task: string, encrypted: string | null): string | null | undefined {
     try {
       return encrypted === null ? null : this.dependencies.vault.decrypt(task, encrypted);
-    } catch {
+    } catch (err) {
+      this.dependencies.logger.warn({ err, task }, 'the key of a run task could not be decrypted');
       return undefined;
     }
   }
 
   private async endSilentResults(): Promise<void> {
-    const { clock, store } = this.dependencies;
+    const { clock, logger, store } = this.dependencies;
     const now = clock.now().getTime();
     await store.database.transaction([deleteEndedTaskRequests()]);
     const silent = await store.database.rows<SilentResult>(
@@ -183,7 +188,12 @@ class TaskRequestRound {
     );
     for (const result of silent) {
       if (this.round.signal.aborted) return;
-      await this.miss(result, 'errored', 'The service did not report a result in time');
+      try {
+        await this.miss(result, 'errored', 'The service did not report a result in time');
+      } catch (err) {
+        // The next round tries it again. It must not stop the requests of other runs.
+        logger.warn({ err, run: result.run, result: result.id }, 'the result of a run task could not be ended');
+      }
       this.round.done();
     }
   }

@@ -6,6 +6,8 @@ import type { Ingress } from '../configuration-versions/configuration-version.js
 /** A result whose service gets its request now. */
 export type DueTaskRequest = {
   readonly result: string;
+  /** Of the service; null if the task was deleted. */
+  readonly host: string | null;
   readonly attempts: number;
   readonly organization: string;
   readonly organizationName: string;
@@ -25,39 +27,62 @@ export type DueTaskRequest = {
   readonly workingDirectory: string | null;
 };
 
-export type TaskRequestLimits = { readonly total: number; readonly perOrganization: number };
+export type TaskRequestLimits = { readonly total: number; readonly perOrganization: number; readonly perHost: number };
+
+export type RunningTaskRequest = Pick<DueTaskRequest, 'organization' | 'host'>;
 
 type TaskClaimOptions = TaskRequestLimits & {
   readonly now: Date;
   /** When the request is due again if this process ends before it has stored an answer. */
   readonly retryAt: Date;
-  /** The organizations of running requests, one entry each. */
-  readonly running: readonly string[];
+  readonly running: readonly RunningTaskRequest[];
 };
 
-/** Takes due requests. Organizations take turns, so that the slow services of one do not delay others. */
-export const claimTaskRequests = ({ total, perOrganization, now, retryAt, running }: TaskClaimOptions): Sql => sql`
-  with due as (
-    select t.id, t.workspace, t.organization,
-           (select count(*) from unnest(${running}::text[]) r where r = t.organization)
-             + row_number() over (partition by t.organization order by t.silent_since, t.id) as turn
+/** The host and port of the service of the run task `one`. */
+const SELECT_HOST = sql.raw(`lower(substring(one.url from '^[A-Za-z]+://([^/?#]*)'))`);
+
+/**
+ * Takes due requests. Organizations take turns, and so do the hosts of an organization, so that the slow services of one do not
+ * delay others.
+ */
+export const claimTaskRequests = ({
+  total,
+  perOrganization,
+  perHost,
+  now,
+  retryAt,
+  running,
+}: TaskClaimOptions): Sql => sql`
+  with running as (
+    select organization, host from jsonb_to_recordset(${sql.json(running)}::jsonb) as list (organization text, host text)),
+  candidates as (
+    select t.id, t.workspace, t.organization, s.host, coalesce(q.next_attempt_at, t.silent_since) as due_at,
+           (select count(*) from running r where r.organization = t.organization and r.host is not distinct from s.host)
+             + row_number() over (partition by t.organization, s.host
+                                  order by coalesce(q.next_attempt_at, t.silent_since), t.id) as host_turn
       from task_results t join workspaces w on w.id = t.workspace left join runs.task_requests q on q.result = t.id
+      left join lateral (select ${SELECT_HOST} as host from run_tasks one where one.id = t.task) s on true
      where t.silent_since is not null and t.status = 'pending'
        and (q.result is null or q.accepted_at is null and q.next_attempt_at <= ${now})),
+  due as (
+    select c.*, (select count(*) from running r where r.organization = c.organization)
+                + row_number() over (partition by organization order by host_turn, due_at, id) as turn
+      from candidates c where host_turn <= ${perHost}),
   claimed as (
     insert into runs.task_requests as q (result, workspace, organization, attempts, next_attempt_at)
-    select id, workspace, organization, 1, ${retryAt} from due where turn <= ${perOrganization} order by turn limit ${total}
+    select id, workspace, organization, 1, ${retryAt} from due where turn <= ${perOrganization}
+     order by turn, due_at limit ${total}
     on conflict (result) do update set attempts = q.attempts + 1, next_attempt_at = excluded.next_attempt_at
       where q.accepted_at is null and q.next_attempt_at <= ${now}
     returning result, attempts)
-  select c.result, c.attempts, t.organization, o.name as "organizationName",
+  select c.result, c.attempts, t.organization, due.host, o.name as "organizationName",
          ${selectTaskService(sql.raw('t.task'))} as service, t.stage, t.enforcement_level as "enforcementLevel", t.run,
          ${selectJsonTimestamp('r.created_at')} as "runCreatedAt",
          coalesce((select u.username from users u where u.id = r.created_by ->> 'id'), r.created_by ->> 'name') as "runCreatedBy",
          r.message as "runMessage", (r.options ->> 'planOnly')::boolean as "isSpeculative",
          r.configuration_version as "configurationVersion", v.ingress, t.workspace, w.name as "workspaceName",
          w.settings ->> 'workingDirectory' as "workingDirectory"
-    from claimed c join task_results t on t.id = c.result join runs r on r.id = t.run
+    from claimed c join due on due.id = c.result join task_results t on t.id = c.result join runs r on r.id = t.run
     join workspaces w on w.id = t.workspace join organizations o on o.id = t.organization
     left join configuration_versions v on v.id = r.configuration_version`;
 
@@ -76,10 +101,12 @@ export type SilentResult = { readonly id: string; readonly run: string };
 
 /**
  * Selects open results whose services were silent, or have worked, for too long. A service that has not got its request is not
- * silent.
+ * silent. One that has reported has got it, also if the process ended before it stored the answer.
  */
 export const selectSilentResults = (silentBefore: Date, startedBefore: Date, most: number): Sql => sql`
-  select t.id, t.run from task_results t join workspaces w on w.id = t.workspace join runs.task_requests q on q.result = t.id
-   where t.silent_since is not null and q.accepted_at is not null
-     and (greatest(t.silent_since, q.accepted_at) <= ${silentBefore} or t.started_at <= ${startedBefore})
+  select t.id, t.run from task_results t join workspaces w on w.id = t.workspace
+    left join runs.task_requests q on q.result = t.id
+   where t.silent_since is not null
+     and (greatest(t.silent_since, q.accepted_at) <= ${silentBefore} and (q.accepted_at is not null or t.status = 'running')
+       or t.started_at <= ${startedBefore} and (q.result is not null or t.status = 'running'))
    order by t.silent_since limit ${most}`;
