@@ -66,7 +66,7 @@ type ConcludedStage =
 
 const PHRASES: Partial<Readonly<Record<TaskResultStatus, string>>> = {
   failed: 'failed',
-  errored: 'did not report a result in time',
+  errored: 'ended without a result',
   unreachable: 'could not be reached',
 };
 
