@@ -115,10 +115,10 @@ const checkGlobalStages = (isEnabled: boolean, { length }: readonly TaskStageNam
   );
 };
 
-type CheckedSettings = Pick<RunTaskSettings, 'name' | 'url' | 'description' | 'globalEnabled' | 'globalStages'>;
+type CheckedRunTask = Pick<RunTaskSettings, 'name' | 'url' | 'description' | 'globalEnabled' | 'globalStages'>;
 
 /** Throws 422 for settings that no run task can have, with all problems. */
-export const checkRunTask = ({ name, url, description, globalEnabled, globalStages }: CheckedSettings): void =>
+export const checkRunTask = ({ name, url, description, globalEnabled, globalStages }: CheckedRunTask): void =>
   runAllChecks(
     () => checkGlobalStages(globalEnabled, globalStages),
     () => checkName(name, NAME_RULE),
