@@ -20,3 +20,7 @@ export type ConsultedService = { readonly id: string; readonly url: string; read
 export const selectTaskService = (task: Sql): Sql => sql`(
   select jsonb_build_object('id', service.id, 'url', service.url, 'encryptedKey', ${selectEncryptedSecret(sql.raw('service.id'))})
     from run_tasks service where service.id = ${task})`;
+
+/** Returns an expression for the host and port of the service of a task; null if the task was deleted. */
+export const selectTaskHost = (task: Sql): Sql => sql`(
+  select lower(substring(service.url from '^[A-Za-z]+://([^/?#]*)')) from run_tasks service where service.id = ${task})`;

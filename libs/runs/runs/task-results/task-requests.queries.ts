@@ -1,5 +1,5 @@
 import { selectJsonTimestamp, sql, type Sql, type Timestamp } from '#platform/kernel';
-import { selectTaskService, type ConsultedService } from '#runs/run-tasks';
+import { selectTaskHost, selectTaskService, type ConsultedService } from '#runs/run-tasks';
 import type { EnforcementLevel, TaskStageName } from '#runs/run-tasks/rules';
 import type { Ingress } from '../configuration-versions/configuration-version.js';
 
@@ -38,9 +38,6 @@ type TaskClaimOptions = TaskRequestLimits & {
   readonly running: readonly RunningTaskRequest[];
 };
 
-/** The host and port of the service of the run task `one`. */
-const SELECT_HOST = sql.raw(`lower(substring(one.url from '^[A-Za-z]+://([^/?#]*)'))`);
-
 /**
  * Takes due requests. Organizations take turns, and so do the hosts of an organization, so that the slow services of one do not
  * delay others.
@@ -61,7 +58,7 @@ export const claimTaskRequests = ({
              + row_number() over (partition by t.organization, s.host
                                   order by coalesce(q.next_attempt_at, t.silent_since), t.id) as host_turn
       from task_results t join workspaces w on w.id = t.workspace left join runs.task_requests q on q.result = t.id
-      left join lateral (select ${SELECT_HOST} as host from run_tasks one where one.id = t.task) s on true
+      cross join lateral (select ${selectTaskHost(sql.raw('t.task'))} as host) s
      where t.silent_since is not null and t.status = 'pending'
        and (q.result is null or q.accepted_at is null and q.next_attempt_at <= ${now})),
   due as (
