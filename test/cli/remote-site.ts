@@ -19,13 +19,10 @@ import { readToolVersion, type CliUser } from './iac.js';
 import type { CliSite } from './site.js';
 
 /** Creates a process that executes the remote runs of the site. */
-export const createSiteExecutor = async (
-  { api, product }: CliSite,
-  settings: Readonly<Record<string, string>> = {},
-): Promise<TestExecutor> => {
+export const createSiteExecutor = async ({ api, product }: CliSite): Promise<TestExecutor> => {
   const token = await makeAgentToken(api, await makeSitePool(api, 'executors'));
   const caFile = join(product.dataFolder, 'tls/ca.pem');
-  return createTestExecutor({ url: product.url, caFile, token }, { CADASTRE_EXECUTOR_CAPACITY: '4', ...settings });
+  return createTestExecutor({ url: product.url, caFile, token }, { CADASTRE_EXECUTOR_CAPACITY: '4' });
 };
 
 const EMPTY_STATE = JSON.stringify({

@@ -14,7 +14,6 @@ const CHANGES_STATUS: Readonly<Record<RunEvent['type'], boolean>> = {
   RunIdentityTokenIssued: false,
   RunPlanned: true,
   RunConfigurationGenerated: false,
-  RunAssessed: false,
   RunPlannedAndFinished: true,
   RunPlanSaved: true,
   RunConfirmed: true,

@@ -1,6 +1,5 @@
 import { access } from './access.js';
 import { agentsAndKeys } from './agents.js';
-import { assessmentRows } from './assessments.js';
 import { auditTrailLogRows } from './audit-trail-log.js';
 import { edge } from './edge.js';
 import { facts } from './facts.js';
@@ -77,5 +76,5 @@ export const ROWS = {
     ...notificationsOfWorkspaces,
     ...state,
   ],
-  runs: [...runs, ...assessmentRows, ...runTriggerRows, ...workspaceTaskRows, ...variables],
+  runs: [...runs, ...runTriggerRows, ...workspaceTaskRows, ...variables],
 } as const;

@@ -1,13 +1,12 @@
 import {
   updateSubject,
-  type DataOf,
   type HistoryChange,
   type HistoryLookup,
   type HistoryRule,
   type OrganizationRecordedEvent,
   type RunHistory,
 } from '#platform/kernel';
-import { ASSESSMENT, type RunEvent } from './run-event.js';
+import type { RunOptions } from './run-options.js';
 import { STATUS_AFTER, waitsForWorkspace } from './run-state.js';
 import { COUNTED_STATUSES, FINAL_STATUSES, type RunStatus } from './run-status.js';
 
@@ -21,11 +20,10 @@ const isBusy = (lookup: HistoryLookup, workspace: string): boolean => {
 };
 
 export const beginRun = (
-  { workspace, source, options }: Pick<DataOf<RunEvent, 'RunCreated'>, 'workspace' | 'source' | 'options'>,
+  { workspace, options }: { readonly workspace: string; readonly options: RunOptions },
   { stream, organization, time }: OrganizationRecordedEvent,
   lookup: HistoryLookup,
 ): readonly HistoryChange[] => {
-  if (source === ASSESSMENT) return [];
   const queues = waitsForWorkspace(options);
   const status = STATUS_AFTER.RunCreated;
   const run = { run: stream, workspace, organization, queues, createdAt: time, finishedAt: null };

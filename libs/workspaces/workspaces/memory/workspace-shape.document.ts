@@ -12,7 +12,6 @@ const FIELDS = [
   'currentConfigurationVersion',
   'currentStateVersion',
   'currentRun',
-  'currentAssessmentResult',
   'sshKey',
   'agentPool',
 ] as const satisfies readonly (keyof WorkspaceRow)[];
@@ -24,7 +23,6 @@ const ATTRIBUTES = [
   'created-at',
   'updated-at',
   'latest-change-at',
-  'last-assessment-result-at',
   'description',
   'working-directory',
   'resource-count',

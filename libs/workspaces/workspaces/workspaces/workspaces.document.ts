@@ -94,11 +94,7 @@ const renderRelationships = (
   includes: WorkspaceIncludes,
 ): Record<string, Relationship> => ({
   'agent-pool': toOne('agent-pools', row.agentPool),
-  'current-assessment-result': toOne(
-    'assessment-results',
-    row.currentAssessmentResult,
-    `/api/v2/assessment-results/${row.currentAssessmentResult ?? ''}`,
-  ),
+  'current-assessment-result': toOne('assessment-results', null),
   'current-configuration-version': toOne(
     'configuration-versions',
     row.currentConfigurationVersion,
@@ -175,7 +171,7 @@ const renderAttributes = (row: WorkspaceRow, { permissions }: WorkspaceAccessVie
     environment: 'default',
     'execution-mode': row.executionMode,
     'hyok-enabled': false,
-    'last-assessment-result-at': row.lastAssessmentAt,
+    'last-assessment-result-at': null,
     'latest-change-at': row.latestChangeAt,
     locked: row.lock !== null,
     'locked-reason': row.lock?.reason ?? null,
