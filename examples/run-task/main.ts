@@ -61,9 +61,17 @@ const inspect = async ({ plan_json_api_url: url, access_token: token }: TaskRequ
   if (!response.ok) throw new Error(`the plan could not be read: status ${response.status}`);
   const { resource_changes: changes = [] } = (await response.json()) as Plan;
   const deleted = changes.filter(({ change }) => change.actions.includes('delete')).map(({ address }) => address);
-  const message = `The plan deletes ${deleted.length} resources, and ${MOST} are allowed`;
+  const message = `Deleted resources: ${deleted.length} (allowed: ${MOST})`;
   return { status: deleted.length > MOST ? 'failed' : 'passed', message, deleted };
 };
+
+const explain = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
+};
+
+/** A plan that cannot be read is refused at once, because the run waits for the report. */
+const describeFailure = (error: unknown): Outcome => ({ status: 'failed', message: explain(error), deleted: [] });
 
 const report = async (request: TaskRequest, { status, message, deleted }: Outcome): Promise<void> => {
   const outcomes = deleted.slice(0, 100).map((address) => ({
@@ -101,12 +109,12 @@ const handle = async (request: IncomingMessage, response: ServerResponse): Promi
   const task = JSON.parse(body.toString('utf8')) as TaskRequest;
   // The server tests a new task, and expects no report.
   if (task.access_token === 'test-token') return;
-  await report(task, await inspect(task));
+  await report(task, await inspect(task).catch(describeFailure));
 };
 
 const server = createServer((request, response) => {
   handle(request, response).catch((error: unknown) => {
-    console.error(`run-task: ${error instanceof Error ? error.message : String(error)}`);
+    console.error(`run-task: ${explain(error)}`);
     if (!response.headersSent) response.writeHead(500).end();
   });
 });

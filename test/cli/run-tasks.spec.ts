@@ -72,12 +72,12 @@ for (const program of hasIacTools) {
         await consult(remote, id, ['pre_plan', 'post_plan', 'pre_apply', 'post_apply']);
         const applied = flat(await remote.person.run(folder, 'apply', '-input=false', '-auto-approve'));
         expect(applied).toContain('deletions');
-        expect(applied).toContain('The plan deletes 0 resources, and 0 are allowed');
+        expect(applied).toContain('Deleted resources: 0 (allowed: 0)');
         expect(applied).toContain('Apply complete! Resources: 1 added, 0 changed, 0 destroyed.');
         const command = remote.person.startInteractively(folder, 'destroy', '-auto-approve');
         const { code, output: destroyed } = await command.end;
         expect(code).toBe(1);
-        expect(flat(destroyed)).toContain('The plan deletes 1 resources, and 0 are allowed');
+        expect(flat(destroyed)).toContain('Deleted resources: 1 (allowed: 0)');
         expect((await remote.getLastRun(id)).attributes.status).toBe('errored');
         expect((await remote.getState(id)).resources.map(({ name }) => name)).toEqual(['first']);
         await remote.person.leave();
