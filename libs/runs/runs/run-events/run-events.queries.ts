@@ -1,6 +1,7 @@
-import { notFound, selectJsonTimestamp, sql, type Sql, type Principal, type Timestamp } from '#platform/kernel';
+import { selectJsonTimestamp, sql, type Sql, type Principal, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
-import { requirePermission, requireCurrentAccess, selectWorkspaceGrants, type Actor, type Grant } from '#api/access';
+import type { Actor } from '#api/access';
+import { readForRun } from './run-contents.queries.js';
 
 export type RunEventRow = {
   readonly id: string;
@@ -30,18 +31,6 @@ export const selectCommentById = (id: string): Sql =>
 export const selectCommentsOfRuns = (runs: Sql): Sql => sql`
   select c.id, c.run_event as "runEvent", c.body
     from run_comments c where c.run = any (${runs}) order by c.run, c.version`;
-
-type RunResource<T> = { readonly organization: string; readonly grants: readonly Grant[]; readonly columns: T };
-
-/** Returns what `columns` selects of a run; throws not-found if the caller may not read runs of its workspace. */
-const readForRun = async <T>(database: Database, actor: Actor, run: Sql, columns: Sql): Promise<T> => {
-  const row = await database.row<RunResource<T>>(sql`
-    select r.organization, ${selectWorkspaceGrants(actor, 'w')} as grants, ${columns} as columns
-      from runs r join workspaces w on w.id = r.workspace where r.id = ${run} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'read-runs', row);
-  return row.columns;
-};
 
 /** Returns all events of a run, oldest first. The vendor does not page this list. */
 export const listRunEvents = (database: Database, actor: Actor, run: string): Promise<readonly RunEventRow[]> =>

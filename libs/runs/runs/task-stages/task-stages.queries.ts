@@ -1,7 +1,8 @@
 import { notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
-import { requireCurrentAccess, requirePermission, selectWorkspaceGrants, type Actor, type Grant } from '#api/access';
+import type { Actor } from '#api/access';
 import type { EnforcementLevel, TaskStageName } from '#runs/run-tasks/rules';
+import { readForRun } from '../run-events/run-contents.queries.js';
 import type { TaskOutcome, TaskResultStatus, TaskStage } from './run-task-stage.js';
 
 /** `unreachable`: the run has ended before the stage. */
@@ -54,18 +55,6 @@ const RESULT = sql`jsonb_build_object('id', t.id, 'taskStage', t.task_stage, 'st
   'workspaceTask', t.workspace_task, 'enforcementLevel', t.enforcement_level,
   'status', case when ${IS_LEFT_OUT} then 'unreachable' else t.status end,
   'reached', t.reached, 'message', t.message, 'url', t.url, 'outcomes', t.outcomes)`;
-
-type RunContents<T> = { readonly organization: string; readonly grants: readonly Grant[]; readonly contents: T };
-
-/** Returns what `contents` selects of a run; throws not-found if the caller may not read runs of its workspace. */
-const readForRun = async <T>(database: Database, actor: Actor, run: Sql, contents: Sql): Promise<T> => {
-  const row = await database.row<RunContents<T>>(sql`
-    select r.organization, ${selectWorkspaceGrants(actor, 'w')} as grants, ${contents} as contents
-      from runs r join workspaces w on w.id = r.workspace where r.id = ${run} and ${requireCurrentAccess(actor)}`);
-  if (!row) throw notFound();
-  requirePermission(actor, 'read-runs', row);
-  return row.contents;
-};
 
 /** Returns all stages of a run, at most one of each kind. */
 export const listTaskStages = (database: Database, actor: Actor, run: string): Promise<readonly TaskStageRow[]> =>
