@@ -3,6 +3,7 @@ import { rebuildView, verifyView, verifySnapshots, listViews } from '#storage/ev
 import { sql, upcastEventData } from '#platform/kernel';
 import { AdjustableClock } from '../../../../test/support/clocks.js';
 import { logLength, readWholeLog, waitForFollowers } from '../../../../test/support/event-log.js';
+import { expectViewsMatchLog } from '../../../../test/support/views-match-log.js';
 import {
   expectStatus,
   makeMember,
@@ -504,6 +505,23 @@ describe('the data of members', () => {
     expectStatus(await server.delete(`/api/v2/organizations/${name}`), 204);
     expectStatus(await member.get(pathOf(member.membership)), 404);
     expect((await member.get(OWN)).body.data).toEqual([]);
+  });
+
+  it('matches the log while the deletion of an organization is not followed yet', async () => {
+    const { name } = await makeOrganization(server, 'half-closed');
+    const member = await makeMember(server, name, 'half-orphan');
+    expectStatus(await member.get(`/api/v2/organizations/${name}/organization-memberships`), 200);
+    await waitForFollowers(server.store, 'member_activities');
+    const session = await server.store.database.session();
+    try {
+      await session.run(sql`begin`);
+      // Followers read no event that was written after the start of an open transaction.
+      await session.run(sql`select pg_current_xact_id()`);
+      expectStatus(await server.delete(`/api/v2/organizations/${name}`), 204);
+      await expectViewsMatchLog(server, [peopleDefinition]);
+    } finally {
+      await session.close();
+    }
   });
 
   it('is recorded in the audit trail with resource, action and meta', () => {
