@@ -1174,7 +1174,7 @@ type EventSchemas = {
     };
     /** cadastre.RunTaskStageStarted.v1 */
     RunTaskStageStarted: {
-      stage: string;
+      taskStage: string;
     };
     /** cadastre.RunTaskResultReported.v1 */
     RunTaskResultReported: {
@@ -1214,8 +1214,8 @@ type EventSchemas = {
         isSpeculative: boolean;
       };
     };
-    /** cadastre.RunTaskResultMissed.v1 */
-    RunTaskResultMissed: {
+    /** cadastre.RunTaskResultErrored.v1 */
+    RunTaskResultErrored: {
       result: string;
       /** @enum {string} */
       status: 'errored' | 'unreachable';
@@ -1223,7 +1223,7 @@ type EventSchemas = {
     };
     /** cadastre.RunTaskStageEnded.v1 */
     RunTaskStageEnded: {
-      stage: string;
+      taskStage: string;
       /** @enum {string} */
       status: 'passed' | 'failed' | 'errored' | 'canceled';
     };
@@ -2267,7 +2267,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   RunTaskStagesCreated: 1,
   RunTaskStageStarted: 1,
   RunTaskResultReported: 1,
-  RunTaskResultMissed: 1,
+  RunTaskResultErrored: 1,
   RunTaskStageEnded: 1,
   ConfigurationVersionCreated: 2,
   ConfigurationVersionUploaded: 2,

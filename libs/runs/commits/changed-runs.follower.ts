@@ -32,7 +32,7 @@ const CHANGES_STATUS: Readonly<Record<RunEvent['type'], boolean>> = {
   RunTaskStagesCreated: true,
   RunTaskStageStarted: true,
   RunTaskResultReported: false,
-  RunTaskResultMissed: false,
+  RunTaskResultErrored: false,
   RunTaskStageEnded: true,
   RunPlanQueued: true,
 };

@@ -129,7 +129,7 @@ export const runs: Projection<RunEvent | RunOwnerDeleted> = {
     RunTaskStagesCreated: null,
     RunTaskStageStarted: null,
     RunTaskResultReported: null,
-    RunTaskResultMissed: null,
+    RunTaskResultErrored: null,
     RunTaskStageEnded: null,
     RunQueued: (_, event) => [...setStatus('plan_queued', event), setCurrentRun(event.stream)],
     RunStageReached: ({ stage, message }, event) => setStatus(stage, event, { message }),

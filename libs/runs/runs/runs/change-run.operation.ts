@@ -36,7 +36,7 @@ type RunStatusCommand = Exclude<
       | 'DeleteRunData'
       | 'CommentRun'
       | 'ReportTaskResult'
-      | 'MissTaskResult';
+      | 'EndTaskResult';
   }
 >;
 

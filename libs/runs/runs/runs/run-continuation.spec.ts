@@ -63,8 +63,8 @@ const report = (result: string, status: 'running' | 'passed' | 'failed'): RunCom
   type: 'ReportTaskResult',
   data: { result, status, message: '', url: '', outcomes: [], reportedRun: SUBJECT },
 });
-const miss = (result: string): RunCommand => ({
-  type: 'MissTaskResult',
+const endAsErrored = (result: string): RunCommand => ({
+  type: 'EndTaskResult',
   data: { result, status: 'errored', message: 'silent' },
 });
 const progress = (status: string): RunCommand =>
@@ -113,7 +113,7 @@ describe('a run with run tasks', () => {
     expect(statusAfter(...planned, confirm)).toBe('post_plan_running');
     expect(statusAfter(...planned, report('taskrs-post_plan-0', 'passed'))).toBe('post_plan_completed');
     expect(statusAfter(...planned, report('taskrs-post_plan-0', 'failed'))).toBe('errored');
-    expect(statusAfter(...planned, miss('taskrs-post_plan-0'))).toBe('errored');
+    expect(statusAfter(...planned, endAsErrored('taskrs-post_plan-0'))).toBe('errored');
   });
 
   it('continues after the failure of an advisory task', () => {
@@ -124,7 +124,7 @@ describe('a run with run tasks', () => {
       progress('planned'),
     ];
     expect(statusAfter(...begun, report('taskrs-post_plan-0', 'failed'))).toBe('post_plan_completed');
-    expect(statusAfter(...begun, miss('taskrs-post_plan-0'))).toBe('post_plan_completed');
+    expect(statusAfter(...begun, endAsErrored('taskrs-post_plan-0'))).toBe('post_plan_completed');
   });
 
   it('continues by itself as the options say, when the tasks after the plan are done', () => {
@@ -161,7 +161,7 @@ describe('a run with run tasks', () => {
   it('is canceled at once while it waits for its tasks, whose results no report changes afterwards', () => {
     const waiting = [...createWith([newStage('pre_plan', 'mandatory', 'advisory')]), queue];
     const canceled = [...waiting, report('taskrs-pre_plan-0', 'passed'), cancel];
-    const { state } = play([...canceled, report('taskrs-pre_plan-1', 'failed'), miss('taskrs-pre_plan-1')]);
+    const { state } = play([...canceled, report('taskrs-pre_plan-1', 'failed'), endAsErrored('taskrs-pre_plan-1')]);
     expect(state).toMatchObject({
       status: 'canceled',
       stages: [{ status: 'canceled', results: [{ status: 'passed' }, { status: 'canceled' }] }],
@@ -190,8 +190,8 @@ describe('any sequence of commands', () => {
       .constantFrom('planning', 'planned', 'applying', 'applied', 'errored', 'post_plan_running', 'post_plan_completed')
       .map(progress),
     fc
-      .tuple(fc.constantFrom(...results), fc.constantFrom('running', 'passed', 'failed', 'missed'))
-      .map(([result, status]) => (status === 'missed' ? miss(result) : report(result, status as 'running'))),
+      .tuple(fc.constantFrom(...results), fc.constantFrom('running', 'passed', 'failed', 'errored'))
+      .map(([result, status]) => (status === 'errored' ? endAsErrored(result) : report(result, status as 'running'))),
   );
 
   it('leaves no run that waits for tasks without an open result, and none that an unpassed stage let pass', () => {
@@ -207,7 +207,7 @@ describe('any sequence of commands', () => {
         const blocking = running.map(({ stage }) => stage).filter((stage) => stage !== 'post_apply');
         // Executors report the stages of runs without run tasks themselves.
         expect(blocking).toEqual(waits && has(waits as TaskStageName) ? [waits] : []);
-        const ended = events.flatMap((event) => (event.type === 'RunTaskStageEnded' ? [event.data.stage] : []));
+        const ended = events.flatMap((event) => (event.type === 'RunTaskStageEnded' ? [event.data.taskStage] : []));
         expect(new Set(ended).size).toBe(ended.length);
         const types = events.map(({ type }) => type);
         const passedStages = state.stages.filter(({ status }) => status === 'passed').map(({ stage }) => stage);

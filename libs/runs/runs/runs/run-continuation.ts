@@ -32,7 +32,7 @@ const reach = (stage: RunStage): RunEvent => ({ type: 'RunStageReached', data: {
 const beginStage = (run: ExistingRun, name: TaskStageName): readonly RunEvent[] | null => {
   const stage = run.stages.find((one) => one.stage === name && one.status === 'pending');
   if (!stage) return null;
-  const begun = { type: 'RunTaskStageStarted', data: { stage: stage.id } } as const;
+  const begun = { type: 'RunTaskStageStarted', data: { taskStage: stage.id } } as const;
   // The run has ended before its last stage, which changes nothing.
   return name === 'post_apply' ? [begun] : [begun, reach(`${name}_running`)];
 };
@@ -76,7 +76,7 @@ const addConclusion = (run: ExistingRun, event: RunEvent): readonly RunEvent[] =
   const stage = after.status === 'absent' ? undefined : findRunningStage(after);
   const conclusion = stage && concludeStage(stage);
   if (after.status === 'absent' || !stage || !conclusion) return [event];
-  const ended = { type: 'RunTaskStageEnded', data: { stage: stage.id, status: conclusion.status } } as const;
+  const ended = { type: 'RunTaskStageEnded', data: { taskStage: stage.id, status: conclusion.status } } as const;
   if (conclusion.status === 'passed') return [event, ended, ...continueAfterStage(after, stage)];
   if (stage.stage === 'post_apply') return [event, ended];
   return [event, ended, { type: 'RunErrored', data: { message: conclusion.message } }];
@@ -114,16 +114,16 @@ export const decideTaskReport = (report: TaskReport, run: ExistingRun): readonly
 };
 
 /** The job that decides on it may be late, so that a result which has ended meanwhile is no conflict. */
-export const decideMissingResult = (
-  data: DataOf<RunEvent, 'RunTaskResultMissed'>,
+export const decideErroredResult = (
+  data: DataOf<RunEvent, 'RunTaskResultErrored'>,
   run: ExistingRun,
 ): readonly RunEvent[] =>
-  findOpenResult(run, data.result) ? addConclusion(run, { type: 'RunTaskResultMissed', data }) : [];
+  findOpenResult(run, data.result) ? addConclusion(run, { type: 'RunTaskResultErrored', data }) : [];
 
 /** Returns the event that ends the stage of a run which is being canceled. */
 export const cancelStage = (run: ExistingRun): readonly RunEvent[] => {
   const stage = findRunningStage(run);
-  return stage ? [{ type: 'RunTaskStageEnded', data: { stage: stage.id, status: 'canceled' } }] : [];
+  return stage ? [{ type: 'RunTaskStageEnded', data: { taskStage: stage.id, status: 'canceled' } }] : [];
 };
 
 /** Refuses reports of executors about the stages that the server itself runs. */

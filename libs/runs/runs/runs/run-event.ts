@@ -3,7 +3,7 @@ import type { PhaseName } from './phases.js';
 import type { EnforcementLevel, TaskStageName } from '#runs/run-tasks/rules';
 import type { RunOptions } from './run-options.js';
 import type {
-  MissingResult,
+  ErroredResult,
   NewTaskStage,
   ReportedResult,
   StageEnd,
@@ -120,7 +120,7 @@ export type RunEvent =
   /** The run has run tasks. Later changes of tasks do not change the run. */
   | Message<'RunTaskStagesCreated', { workspace: string; stages: readonly NewTaskStage[] }>
   /** The services of the stage get their requests from now on. */
-  | Message<'RunTaskStageStarted', { stage: string }>
+  | Message<'RunTaskStageStarted', { taskStage: string }>
   | Message<
       'RunTaskResultReported',
       {
@@ -139,9 +139,9 @@ export type RunEvent =
         reportedRun: ReportSubject;
       }
     >
-  /** The service has been silent, or could not be reached. */
-  | Message<'RunTaskResultMissed', { result: string; status: MissingResult } & { message: string }>
+  /** The server ends the result: the service has been silent, or could not be reached. */
+  | Message<'RunTaskResultErrored', { result: string; status: ErroredResult; message: string }>
   /** All results have ended, or the run was canceled. Another event says what follows. */
-  | Message<'RunTaskStageEnded', { stage: string; status: StageEnd }>
+  | Message<'RunTaskStageEnded', { taskStage: string; status: StageEnd }>
   /** The stage before the plan is done, and the run waits for an executor. */
   | Message<'RunPlanQueued', Record<never, never>>;

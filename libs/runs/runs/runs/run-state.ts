@@ -148,10 +148,12 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
   RunForceExecuted: keepState,
   RunCommented: keepState,
   RunTaskStagesCreated: ({ stages }, state) => updateRun(state, { stages: stages.map(createStage) }),
-  RunTaskStageStarted: ({ stage }, state) => changeStages(state, (stages) => setStage(stages, stage, 'running')),
+  RunTaskStageStarted: ({ taskStage }, state) =>
+    changeStages(state, (stages) => setStage(stages, taskStage, 'running')),
   RunTaskResultReported: ({ result, status, outcomes }, state) =>
     changeStages(state, (stages) => setResult(stages, result, status, outcomes.length)),
-  RunTaskResultMissed: ({ result, status }, state) =>
+  RunTaskResultErrored: ({ result, status }, state) =>
     changeStages(state, (stages) => setResult(stages, result, status, null)),
-  RunTaskStageEnded: ({ stage, status }, state) => changeStages(state, (stages) => setStage(stages, stage, status)),
+  RunTaskStageEnded: ({ taskStage, status }, state) =>
+    changeStages(state, (stages) => setStage(stages, taskStage, status)),
 };

@@ -15,7 +15,7 @@ import type { PhaseName } from './phases.js';
 import {
   cancelStage,
   continueAfterReport,
-  decideMissingResult,
+  decideErroredResult,
   decideTaskReport,
   queueApply,
   queuePlan,
@@ -82,8 +82,8 @@ export type RunCommand =
   | Message<'CommentRun', { id: string; body: string; author: Principal }>
   /** The service of a run task reports a result. */
   | Message<'ReportTaskResult', TaskReport>
-  /** The service of a run task has been silent, or could not be reached. */
-  | Message<'MissTaskResult', DataOf<RunEvent, 'RunTaskResultMissed'>>;
+  /** The server ends the result of a service that has been silent, or could not be reached. */
+  | Message<'EndTaskResult', DataOf<RunEvent, 'RunTaskResultErrored'>>;
 
 /** Refuses a command if the run does not exist. */
 const whenRunExists =
@@ -261,7 +261,7 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
   }),
   CommentRun: whenRunExists((data) => [{ type: 'RunCommented', data }]),
   ReportTaskResult: whenRunExists(decideTaskReport),
-  MissTaskResult: whenRunExists(decideMissingResult),
+  EndTaskResult: whenRunExists(decideErroredResult),
 };
 
 export const run: Decider<RunState, RunCommand, RunEvent> = {

@@ -148,16 +148,17 @@ class TaskRequestRound {
   private async send(due: DueTaskRequest): Promise<void> {
     const { clock, random, renderer, sender, store } = this.dependencies;
     const { result, service, attempts } = due;
-    if (!service) return this.miss({ id: result, run: due.run }, 'errored', 'The run task was deleted');
+    if (!service) return this.endResult({ id: result, run: due.run }, 'errored', 'The run task was deleted');
     const key = this.decryptKey(service.id, service.encryptedKey);
-    if (key === undefined) return this.miss({ id: result, run: due.run }, 'errored', 'The key could not be decrypted');
+    if (key === undefined)
+      return this.endResult({ id: result, run: due.run }, 'errored', 'The key could not be decrypted');
     const answer = await sender.send({ url: service.url, key }, renderer.render(due), this.round.signal);
     const problem = describeRefusedRequest(answer);
     const now = clock.now();
     const pauseMs = PAUSES_MS[attempts - 1];
     if (problem === null) await store.database.transaction([acceptTaskRequest(result, now)]);
     else if (pauseMs === undefined)
-      await this.miss(
+      await this.endResult(
         { id: result, run: due.run },
         'unreachable',
         `The service did not accept the request: ${problem}`,
@@ -189,7 +190,7 @@ class TaskRequestRound {
     for (const result of silent) {
       if (this.round.signal.aborted) return;
       try {
-        await this.miss(result, 'errored', 'The service did not report a result in time');
+        await this.endResult(result, 'errored', 'The service did not report a result in time');
       } catch (err) {
         // The next round tries it again. It must not stop the requests of other runs.
         logger.warn({ err, run: result.run, result: result.id }, 'the result of a run task could not be ended');
@@ -198,13 +199,13 @@ class TaskRequestRound {
     }
   }
 
-  private async miss(
+  private async endResult(
     { id, run }: SilentResult,
-    status: DataOf<RunCommand, 'MissTaskResult'>['status'],
+    status: DataOf<RunCommand, 'EndTaskResult'>['status'],
     message: string,
   ): Promise<void> {
     const { ids, store } = this.dependencies;
-    const command = { type: 'MissTaskResult', data: { result: id, status, message } } as const;
+    const command = { type: 'EndTaskResult', data: { result: id, status, message } } as const;
     try {
       await changeForJob(store, run, command, createSystemContext('run tasks', ids.uuid()));
     } catch (error) {

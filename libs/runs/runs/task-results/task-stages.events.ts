@@ -4,7 +4,7 @@ import { inWorkspace } from '#api/access/rules';
 import { ENFORCEMENT_LEVELS, TASK_STAGES } from '#runs/run-tasks/rules';
 import type { RunEvent } from '../runs/run-event.js';
 import {
-  MISSING_RESULTS,
+  ERRORED_RESULTS,
   OUTCOME_LEVELS,
   REPORTED_RESULTS,
   STAGE_ENDS,
@@ -19,7 +19,7 @@ export type TaskStageEvent = Extract<
       | 'RunTaskStagesCreated'
       | 'RunTaskStageStarted'
       | 'RunTaskResultReported'
-      | 'RunTaskResultMissed'
+      | 'RunTaskResultErrored'
       | 'RunTaskStageEnded';
   }
 >;
@@ -88,7 +88,7 @@ export const taskStageEvents = defineEvents(
       },
     },
     RunTaskStageStarted: {
-      schema: z.strictObject({ stage: z.string() }),
+      schema: z.strictObject({ taskStage: z.string() }),
       audit: { unaudited: 'follows automatically from the progress of the run' },
       live: 'changed',
     },
@@ -123,13 +123,13 @@ export const taskStageEvents = defineEvents(
         creates: { 'outcomes[].id': 'tro' },
       },
     },
-    RunTaskResultMissed: {
-      schema: z.strictObject({ result: z.string(), status: z.enum(MISSING_RESULTS), message: z.string() }),
+    RunTaskResultErrored: {
+      schema: z.strictObject({ result: z.string(), status: z.enum(ERRORED_RESULTS), message: z.string() }),
       audit: { unaudited: 'no caller has done it; the events of the run record it' },
       live: 'changed',
     },
     RunTaskStageEnded: {
-      schema: z.strictObject({ stage: z.string(), status: z.enum(STAGE_ENDS) }),
+      schema: z.strictObject({ taskStage: z.string(), status: z.enum(STAGE_ENDS) }),
       audit: { unaudited: 'follows from its results' },
       live: 'changed',
     },

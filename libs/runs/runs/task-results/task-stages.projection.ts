@@ -45,11 +45,11 @@ export const taskStages: Projection<TaskStageEvent | TaskRunOwnerDeleted> = {
   on: {
     RunTaskStagesCreated: (data, event) =>
       data.stages.flatMap((stage, number) => insertStage(stage, number, data, event)),
-    RunTaskStageStarted: ({ stage }, { time }) => [
+    RunTaskStageStarted: ({ taskStage }, { time }) => [
       sql`
       update task_stages set status = 'running', reached = reached || ${sql.json({ running: time })}::jsonb
-       where id = ${stage}`,
-      sql`update task_results set started_at = ${time}, silent_since = ${time} where task_stage = ${stage}`,
+       where id = ${taskStage}`,
+      sql`update task_results set started_at = ${time}, silent_since = ${time} where task_stage = ${taskStage}`,
     ],
     RunTaskResultReported: ({ result, status, message, url, outcomes }, { time }) => sql`
       update task_results
@@ -57,16 +57,16 @@ export const taskStages: Projection<TaskStageEvent | TaskRunOwnerDeleted> = {
              reached = reached || ${sql.json({ [status]: time })}::jsonb
              ${isOpenResult(status) ? sql`, silent_since = ${time}` : sql`, silent_since = null, started_at = null`}
        where id = ${result}`,
-    RunTaskResultMissed: ({ result, status, message }, { time }) =>
+    RunTaskResultErrored: ({ result, status, message }, { time }) =>
       sql`${endResult(status, time, sql`${message}`)} where id = ${result}`,
-    RunTaskStageEnded: ({ stage, status }, { time }) => [
+    RunTaskStageEnded: ({ taskStage, status }, { time }) => [
       sql`
       update task_stages set status = ${status}, reached = reached || ${sql.json({ [status]: time })}::jsonb
-       where id = ${stage}`,
+       where id = ${taskStage}`,
       ...(status === 'canceled'
         ? [
             sql`${endResult('canceled', time, sql.raw('message'))}
-                 where task_stage = ${stage} and status in ('pending', 'running')`,
+                 where task_stage = ${taskStage} and status in ('pending', 'running')`,
           ]
         : []),
     ],

@@ -24,11 +24,11 @@ export const REPORTED_RESULTS = ['running', 'passed', 'failed'] as const;
 export type ReportedResult = (typeof REPORTED_RESULTS)[number];
 
 /** How a result ends without a report: its service has been silent, or could not be reached. */
-export const MISSING_RESULTS = ['errored', 'unreachable'] as const;
-export type MissingResult = (typeof MISSING_RESULTS)[number];
+export const ERRORED_RESULTS = ['errored', 'unreachable'] as const;
+export type ErroredResult = (typeof ERRORED_RESULTS)[number];
 
 export const RESULT_STATUSES = ['pending', ...REPORTED_RESULTS, 'errored', 'canceled'] as const;
-export type TaskResultStatus = (typeof RESULT_STATUSES)[number] | MissingResult;
+export type TaskResultStatus = (typeof RESULT_STATUSES)[number] | ErroredResult;
 
 export const STAGE_ENDS = ['passed', 'failed', 'errored', 'canceled'] as const;
 export type StageEnd = (typeof STAGE_ENDS)[number];
