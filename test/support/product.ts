@@ -75,12 +75,16 @@ const LONG_WAIT_MS = 2_000;
 const LONG_WAIT_POLL_MS = 100;
 const START_TIMEOUT_MS = 60_000;
 
-/** Waits for a condition, up to the time that a start can take on a busy machine. */
-export const waitUntil = async (condition: () => boolean | Promise<boolean>, what: string): Promise<void> => {
+/** Waits for a condition, by default up to the time that a start can take on a busy machine. */
+export const waitUntil = async (
+  condition: () => boolean | Promise<boolean>,
+  what: string,
+  limitMs = START_TIMEOUT_MS,
+): Promise<void> => {
   const began = Date.now();
   while (!(await condition())) {
     const waited = Date.now() - began;
-    if (waited > START_TIMEOUT_MS) throw new Error(`waited ${START_TIMEOUT_MS} ms until ${what}`);
+    if (waited > limitMs) throw new Error(`waited ${limitMs} ms until ${what}`);
     const pause = waited > LONG_WAIT_MS ? LONG_WAIT_POLL_MS : POLL_MS;
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
