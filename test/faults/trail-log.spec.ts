@@ -68,7 +68,7 @@ const request = async (path: string): Promise<ReadResult> => {
   }
 };
 
-/** Returns the body, or null if there is none. A gateway without its database, or with too much work, is asked again. */
+/** Returns the body, or null for 404. Repeats the request while the gateway has no database or too much work. */
 const read = async (path: string): Promise<Buffer | null> => {
   let result: ReadResult = { status: null, body: Buffer.alloc(0) };
   const isAnswered = async (): Promise<boolean> => {
@@ -209,7 +209,7 @@ describe('kill -9 of a gateway, of two projectors and of Postgres, while the log
         if (checkpoint) notes.push(checkpoint);
         if (ofSite) siteNotes.push(ofSite);
         entries.push(...(await listNewestEntries()).slice(-1));
-        // Entries of the last seconds are in no checkpoint yet, so the later calls ask for their proofs again.
+        // Entries of the last seconds are in no checkpoint yet, so the later calls request their proofs again.
         for (const one of entries) {
           const { status, body } = await request(`${LOG}/entries/${one.id}/proof`);
           if (status === 200) proofs.push({ proof: body.toString(), entry: Buffer.from(JSON.stringify(one)) });
