@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { TILE_WIDTH } from '#packages/trail-verifier';
 import { sql } from '#platform/kernel';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
 import { createLeaf, createTestSigning, insertTestLeaves, tamper } from '../../../../test/support/trail-signing.js';
@@ -32,6 +33,18 @@ const findDifference = async (): Promise<string | null> => {
   const differences = await verifyTrailLogs(server.database);
   return differences.find((each) => each.organization === organization)?.difference ?? null;
 };
+
+it('finds nothing while the leaves that complete a tile of the second level are not signed yet', async () => {
+  const tiles = TILE_WIDTH * TILE_WIDTH;
+  await insertTestLeaves(server.database, organization, [SIZE, tiles - TILE_WIDTH]);
+  const sign = createTestSigning(server);
+  // A round appends a quarter of them.
+  for (let round = 0; round < 4; round += 1) await sign();
+  await insertTestLeaves(server.database, organization, [tiles - TILE_WIDTH, tiles + 1]);
+  expect(await findDifference()).toBeNull();
+  await sign();
+  expect(await findDifference()).toBeNull();
+});
 
 const other = createLeaf(0, 'other');
 const changed = sql`overlay(hashes placing ${other} from 65)`;
@@ -68,6 +81,11 @@ it.each([
     /^tile 0\/0 differs/,
   ],
   ['a removed tile', sql`delete from audit_trail.tiles where level = 0 and index = 0`, /^tile 0\/0 is missing/],
+  [
+    'the last complete tile, removed',
+    sql`delete from audit_trail.tiles where level = 0 and index = 1`,
+    /^tile 0\/1 is missing/,
+  ],
   [
     'a changed root of a checkpoint',
     sql`update audit_trail.signed_checkpoints set root = ${other} where size = 600`,

@@ -14,6 +14,7 @@ import {
   findDifferentTimeStamp,
   findTile,
   findTooLargeCheckpoint,
+  lacksTile,
   listBottomTiles,
   listCheckpoints,
   listSignedLogs,
@@ -61,8 +62,14 @@ class TrailLogVerifier {
       const difference = findDifferentLeaves(tiles, first) ?? (await this.append(tiles.map(({ hashes }) => hashes)));
       if (difference !== null) return difference;
     }
-    const last = await readLastLeaves(this.database, this.organization, this.edge.size);
-    return (await this.append([last])) ?? (await this.findTooLarge()) ?? this.findDifferentTimeStamp();
+    const end = this.edge.size;
+    const last = await readLastLeaves(this.database, this.organization, end);
+    return (
+      (await this.append([last])) ??
+      (await this.findTooLarge()) ??
+      (await this.findMissingTile(end / TILE_WIDTH)) ??
+      this.findDifferentTimeStamp()
+    );
   }
 
   private async append(joined: readonly Buffer[]): Promise<string | null> {
@@ -110,6 +117,11 @@ class TrailLogVerifier {
   private async findTooLarge(): Promise<string | null> {
     const size = await findTooLargeCheckpoint(this.database, this.organization);
     return size === null ? null : `a checkpoint has the size ${size}, and the log is shorter`;
+  }
+
+  /** Without the last complete tile, nothing compares the checkpoints behind it. */
+  private async findMissingTile(index: number): Promise<string | null> {
+    return (await lacksTile(this.database, this.organization, index)) ? `tile 0/${index} is missing` : null;
   }
 
   private async findDifferentTimeStamp(): Promise<string | null> {

@@ -31,11 +31,14 @@ export const listBottomTiles = (
       from audit_trail.tiles t
      where organization = ${organization} and level = 0 and index >= ${first} order by index limit ${limit}`);
 
-/** Returns the leaves from an index on, joined. There are less than a tile of them. */
+/**
+ * Returns the leaves from an index on, joined, and less than a tile of them. While the signer is behind, there are more: no
+ * checkpoint covers these, and no tile of them is stored yet.
+ */
 export const readLastLeaves = async (database: Database, organization: string, from: number): Promise<Buffer> => {
   const row = await database.row<{ readonly leaves: Buffer | null }>(sql`
     select string_agg(leaf, '' order by index) as leaves from audit_trail.log_leaves
-     where organization = ${organization} and index >= ${from} and index < ${from + TILE_WIDTH}`);
+     where organization = ${organization} and index >= ${from} and index < ${from + TILE_WIDTH - 1}`);
   return row?.leaves ?? Buffer.alloc(0);
 };
 
@@ -70,6 +73,16 @@ export const listCheckpoints = (
       join audit_trail.signed_checkpoints c
         on c.organization = ${organization} and c.origin = used.origin and c.size > ${after} and c.size <= ${to}
      order by c.size, c.origin`);
+
+/** Returns whether a checkpoint covers a tile of level 0 that is not stored: both are stored together. */
+export const lacksTile = async (database: Database, organization: string, index: number): Promise<boolean> => {
+  const rows = await database.rows(sql`
+    select where exists (select from audit_trail.signed_checkpoints
+                          where organization = ${organization} and size >= ${(index + 1) * TILE_WIDTH})
+       and not exists (select from audit_trail.tiles
+                        where organization = ${organization} and level = 0 and index = ${index})`);
+  return rows.length > 0;
+};
 
 /** Returns the size of a checkpoint that is larger than its log; null if there is none. */
 export const findTooLargeCheckpoint = async (database: Database, organization: string): Promise<number | null> => {
