@@ -188,6 +188,17 @@ describe('the settings of a workspace', () => {
     expect(await readAttributes()).toMatchObject({ 'auto-apply-run-trigger': true });
     await card.scrollIntoViewIfNeeded();
     expect(await inspectScreen(page, 'workspace-run-triggers')).toEqual([]);
+    await card.getByRole('link', { name: 'All run triggers' }).click();
+    const graph = page.getByRole('region', { name: 'Graph of run triggers' });
+    const getLeft = async (name: string) => (await graph.getByRole('link', { name }).boundingBox())?.x ?? Number.NaN;
+    const lefts = [await getLeft('upstream'), await getLeft('network'), await getLeft('downstream')];
+    expect(lefts).toEqual(lefts.toSorted((one, other) => one - other));
+    expect(await page.getByRole('table', { name: 'Run triggers' }).getByRole('row').count()).toBe(3);
+    expect(await inspectScreen(page, 'run-triggers')).toEqual([]);
+    await graph.getByRole('link', { name: 'downstream' }).focus();
+    expect(await graph.locator('path[data-active]').count()).toBe(1);
+    await page.goBack();
+    await card.scrollIntoViewIfNeeded();
     await card.getByRole('button', { name: 'Remove upstream' }).click();
     await card.getByText('Applies of other workspaces start no runs here.').waitFor();
     const answer = await server.get(`/api/v2/workspaces/${upstream}/run-triggers?filter[run-trigger][type]=outbound`);

@@ -27,6 +27,7 @@ import { projectRoute, projectsRoute } from './screens/projects/projects.routes.
 import { providerRoute } from './screens/provider/provider.routes.js';
 import { registryRoute } from './screens/registry/registry.routes.js';
 import { runTasksRoute } from './screens/run-tasks/run-tasks.routes.js';
+import { runTriggersRoute } from './screens/run-triggers/run-triggers.routes.js';
 import { runsRoute } from './screens/runs/runs.routes.js';
 import { siteRoute } from './screens/site/site.routes.js';
 import { recentlyDeletedRoute } from './screens/recently-deleted/recently-deleted.routes.js';
@@ -111,6 +112,7 @@ const settingsSections = organizationSettingsRoute.addChildren([
 const organizationScreens = organizationRoute.addChildren([
   // One screen a line.
   runsRoute,
+  runTriggersRoute,
   terraformRunRoute,
   homeRoute,
   teamsRoute,

@@ -3,6 +3,7 @@ import { readDocument, requireSuccess } from './api-error.js';
 import { api } from './client.js';
 import { pagedQuery } from './pages.js';
 import { useChange } from './use-change.js';
+import { organizationKey } from './organizations.js';
 import { workspaceKey, type Workspace } from './workspaces.js';
 
 const PATH = '/api/v2/workspaces/{id}/run-triggers';
@@ -19,6 +20,12 @@ export const runTriggersQuery = (organization: string, workspace: Workspace, typ
   pagedQuery([...toKey(organization, workspace), type, workspace.id], (page, signal) => {
     const query = { ...page, 'filter[run-trigger][type]': type };
     return readDocument(api.GET(PATH, { params: { path: { id: workspace.id }, query }, signal }));
+  });
+
+export const organizationRunTriggersQuery = (organization: string) =>
+  pagedQuery([...organizationKey(organization), 'run-triggers'], (query, signal) => {
+    const params = { path: { organization }, query };
+    return readDocument(api.GET('/api/v2/organizations/{organization}/run-triggers', { params, signal }));
   });
 
 /** Lets applies of another workspace start runs in this one. */

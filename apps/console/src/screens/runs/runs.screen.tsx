@@ -7,6 +7,7 @@ import { RunIcon } from '../../components/icons.js';
 import { Page } from '../../components/page.js';
 import { RunList } from '../../components/run-list.js';
 import { EmptyState } from '../../components/states.js';
+import { TextLink } from '../../components/text-link.js';
 import { usePollInterval } from '../../live/live-state.js';
 import { PickedRuns } from './picked-runs.js';
 import { parseRunSearch } from './runs.search.js';
@@ -45,7 +46,14 @@ export const RunsScreen = () => {
   const change = (changes: Readonly<Record<string, string>>) =>
     void navigate({ search: (before) => parseRunSearch({ ...before, ...changes }), replace: true });
   return (
-    <Page title="Runs">
+    <Page
+      title="Runs"
+      actions={
+        <TextLink to="/$organization/runs/triggers" params={{ organization }}>
+          Run triggers
+        </TextLink>
+      }
+    >
       <FilterBar
         label="Search runs"
         placeholder="Message, person or id"

@@ -117,6 +117,9 @@ export const RunTriggersCard = (props: WorkspaceCardProps) => {
         <>
           <TriggerGraph {...props} />
           <Sources {...props} />
+          <TextLink to="/$organization/runs/triggers" params={{ organization: props.organization }}>
+            All run triggers
+          </TextLink>
         </>
       )}
       <Checkbox
