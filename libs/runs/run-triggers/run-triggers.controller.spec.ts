@@ -155,6 +155,12 @@ describe('the creation of a run trigger', () => {
     expect(refusalOf(await add(workspace, await emptyWorkspace()))[1]).toContain('at most 20 sources');
   });
 
+  it('is refused for a source that starts runs in 100 workspaces', async () => {
+    const source = await emptyWorkspace();
+    for (let count = 0; count < 100; count += 1) await makeRunTrigger(server, await emptyWorkspace(), source);
+    expect(refusalOf(await add(await emptyWorkspace(), source))[1]).toContain('in at most 100 workspaces');
+  });
+
   it('forms no cycle if many callers create triggers at the same time', async () => {
     const workspaces: string[] = [];
     for (let count = 0; count < 5; count += 1) workspaces.push(await emptyWorkspace());
@@ -328,6 +334,21 @@ describe('an apply', () => {
     expectStatus(await server.post(`/api/v2/workspaces/${target}/actions/unlock`), 200);
     await queueCaughtUp();
     expect((await runsOf(target))[0].attributes.status).toBe('plan_queued');
+  });
+
+  it('starts no further run in a workspace in which 100 runs wait', async () => {
+    const [source, target] = [await aWorkspace(), await aWorkspace()];
+    await makeRunTrigger(server, target, source);
+    expectStatus(await server.post(`/api/v2/workspaces/${target}/actions/lock`), 200);
+    const countWaiting = async (): Promise<number> =>
+      expectStatus(await server.get(`/api/v2/workspaces/${target}/runs?page[size]=1`), 200).body.meta.pagination[
+        'total-count'
+      ];
+    for (let count = 0; count < 99; count += 1) await makeRun(server, target);
+    await apply(source);
+    expect(await countWaiting()).toBe(100);
+    await apply(source);
+    expect(await countWaiting()).toBe(100);
   });
 });
 
