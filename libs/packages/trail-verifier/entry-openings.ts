@@ -11,8 +11,8 @@ import { isDigest } from './strict-base64.js';
 /** Returns the opening in a JSON object. Throws RangeError if it is none. */
 export const readOpening = (members: NamedMembers): EntryOpening => parseOpening(members, isDigest);
 
-/** The opened leaf of an entry, and the pointers of its values that were erased. */
-export type VerifiedEntry = { readonly leaf: Buffer; readonly withheld: readonly string[] };
+/** The opened leaf of an entry in base64, and the pointers of its values that were erased. */
+export type VerifiedEntry = { readonly leaf: string; readonly withheld: readonly string[] };
 
 /**
  * Returns the leaf of an entry after comparing its personal values with their commitments. Throws RangeError if a value is

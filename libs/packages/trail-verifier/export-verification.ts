@@ -3,7 +3,7 @@ import { openEntry, readOpening } from './entry-openings.js';
 import { createRemovedError, explainMisplacedEntry } from './entry-order.js';
 import { checkMemberNames, isJsonObject, type NamedMembers } from './formats/openings.js';
 import { LineSplitter } from './line-splitter.js';
-import { hashLeaf, proveInclusion, verifyInclusion, type HashSource } from './merkle-tree.js';
+import { hashLeafText, proveInclusion, verifyInclusion, type HashSource } from './merkle-tree.js';
 import {
   checkSuccession,
   createForkError,
@@ -66,7 +66,8 @@ export const verifyExport = async (
 type ReadEntry = {
   readonly line: number;
   readonly index: number;
-  readonly leafHash: Buffer;
+  /** In base64. */
+  readonly leafHash: string;
   /** Null if the entry is compared with the tiles. */
   readonly proof: readonly string[] | null;
 };
@@ -174,7 +175,7 @@ class ExportVerifier {
     try {
       const { leaf, withheld } = openEntry(entry, readOpening(members));
       this.withheld += withheld.length;
-      return { line: this.line, index: index as number, leafHash: hashLeaf(leaf), proof: proof ?? null };
+      return { line: this.line, index: index as number, leafHash: hashLeafText(leaf), proof: proof ?? null };
     } catch (error) {
       if (!(error instanceof RangeError) && !(error instanceof TypeError)) throw error;
       throw new TrailAlteredError(
@@ -199,7 +200,7 @@ class ExportVerifier {
   /** Returns whether the last entry shows that the log extends a checkpoint. Throws if it shows that the log does not. */
   private isExtended(earlier: LogCheckpoint): boolean {
     const root = this.path?.computeEarlierRoot(earlier.size);
-    if (root && !root.equals(earlier.root)) throw createForkError(earlier, this.checkpoint ?? earlier);
+    if (root && root !== earlier.root.toString('base64')) throw createForkError(earlier, this.checkpoint ?? earlier);
     return Boolean(root);
   }
 
@@ -236,9 +237,10 @@ class ExportVerifier {
   private async isAt({ leafHash, proof }: ReadEntry, index: number): Promise<boolean> {
     const { checkpoint, source } = this;
     if (!checkpoint || index >= checkpoint.size) return false;
-    if (proof === null) return source !== null && (await source(0, index)).equals(leafHash);
+    if (proof === null) return source !== null && (await source(0, index)).toString('base64') === leafHash;
     const hashes = proof.flatMap((text) => decodeDigest(text) ?? []);
-    return verifyInclusion({ index, size: checkpoint.size, root: checkpoint.root, leafHash, proof: hashes });
+    const { size, root } = checkpoint;
+    return verifyInclusion({ index, size, root, leafHash: Buffer.from(leafHash, 'base64'), proof: hashes });
   }
 
   /** Throws unless the log of the last checkpoint extends the checkpoints for which no entry has shown it. */

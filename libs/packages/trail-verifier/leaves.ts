@@ -34,9 +34,9 @@ export const computeLeaf = ({ salt, entry, commitments }: LeafContent): Buffer =
 export const computeRevealedCommitment = (salt: string, value: unknown): string =>
   hash('sha256', joinSalted(salt, canonicalize(value)), 'base64');
 
-/** The same as `computeLeaf` with the texts of an opening, which were checked. */
-export const computeOpenedLeaf = (entry: unknown, { salt, commitments }: EntryOpening): Buffer =>
-  hash('sha256', joinSalted(salt, formatLeafText(entry, commitments)), 'buffer');
+/** The same as `computeLeaf` in base64, with the texts of an opening, which were checked. */
+export const computeOpenedLeaf = (entry: unknown, { salt, commitments }: EntryOpening): string =>
+  hash('sha256', joinSalted(salt, formatLeafText(entry, commitments)), 'base64');
 
 const hashSalted = (salt: Uint8Array, text: string): Buffer => {
   // Salts of another length would let one text have two meanings.

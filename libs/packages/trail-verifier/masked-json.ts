@@ -65,12 +65,20 @@ const canonicalizeBelow = (value: unknown, mask: Mask): string => {
     throw new RangeError(`a pointer names ${JSON.stringify([...mask.keys()][0])} of a value that is no object`);
   }
   const members = value as Readonly<Record<string, unknown>>;
-  const absent = [...mask.keys()].filter((name) => !Object.hasOwn(members, name) || members[name] === undefined);
-  // A member of the prototype, such as `constructor`, is no member of the entry.
-  const all = absent.length === 0 ? members : { ...members, ...Object.fromEntries(absent.map((name) => [name, null])) };
+  const all = addAbsent(members, mask);
   return canonicalizeMembers(all, sortNames(Object.keys(all)), (member, name) => {
     const below = mask.get(name);
     if (below === undefined) return canonicalize(member);
     return below === null ? 'null' : canonicalizeBelow(member, below);
   });
+};
+
+/** Returns the members with null for each name of the mask that they lack. */
+const addAbsent = (members: Readonly<Record<string, unknown>>, mask: Mask): Readonly<Record<string, unknown>> => {
+  let all = members;
+  for (const name of mask.keys()) {
+    // A member of the prototype, such as `constructor`, is no member of the entry.
+    if (!Object.hasOwn(members, name) || members[name] === undefined) all = { ...all, [name]: null };
+  }
+  return all;
 };

@@ -49,7 +49,7 @@ const openLeaf = (entry: Uint8Array, { extra, index }: ProofFile): { leaf: Uint8
     const opening = parseMembers(extra, 'the extra line');
     checkMemberNames(opening);
     const { leaf, withheld } = openEntry(parseMembers(entry, 'the entry'), readOpening(opening));
-    return { leaf, withheld: withheld.length };
+    return { leaf: Buffer.from(leaf, 'base64'), withheld: withheld.length };
   } catch (error) {
     if (!(error instanceof RangeError) && !(error instanceof TypeError)) throw error;
     throw new TrailAlteredError('altered', `entry ${index}: ${error.message}`, index);

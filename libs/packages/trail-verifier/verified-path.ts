@@ -1,12 +1,12 @@
 import type { LogCheckpoint } from './checkpoints.js';
-import { hashChildren } from './merkle-tree.js';
-import { decodeDigest } from './strict-base64.js';
+import { hashChildTexts } from './merkle-tree.js';
+import { isDigest } from './strict-base64.js';
 
-/** A node on the way from a leaf to the root, and its sibling. Both are proved. */
+/** A node on the way from a leaf to the root, and its sibling. Both are proved. Hashes are in base64, as proofs contain them. */
 type PathNode = {
   readonly node: number;
-  readonly hash: Buffer;
-  /** Base64, as proofs contain it. Null if the node is the last one of its level and has no sibling. */
+  readonly hash: string;
+  /** Null if the node is the last one of its level and has no sibling. */
   readonly sibling: string | null;
 };
 
@@ -17,12 +17,16 @@ type PathNode = {
  */
 export class VerifiedPath {
   private path: PathNode[] = [];
-  private leaf: { readonly index: number; readonly hash: Buffer } | null = null;
+  private leaf: { readonly index: number; readonly hash: string } | null = null;
 
-  constructor(private readonly checkpoint: LogCheckpoint) {}
+  private readonly root: string;
 
-  /** Returns whether the proof, hashes in base64 from the sibling of the leaf upwards, shows that the leaf is in the tree. */
-  verify(index: number, leafHash: Buffer, proof: readonly string[]): boolean {
+  constructor(private readonly checkpoint: LogCheckpoint) {
+    this.root = checkpoint.root.toString('base64');
+  }
+
+  /** Returns whether the proof, hashes from the sibling of the leaf upwards, shows that the leaf is in the tree. */
+  verify(index: number, leafHash: string, proof: readonly string[]): boolean {
     if (index >= this.checkpoint.size) return false;
     const below: PathNode[] = [];
     let [node, last, used, hash] = [index, this.checkpoint.size - 1, 0, leafHash];
@@ -31,14 +35,13 @@ export class VerifiedPath {
       const sibling = node % 2 === 0 && node === last ? null : (proof[used] ?? '');
       below.push({ node, hash, sibling });
       if (sibling !== null) {
-        const bytes = decodeDigest(sibling);
-        if (!bytes) return false;
-        hash = node % 2 === 1 ? hashChildren(bytes, hash) : hashChildren(hash, bytes);
+        if (!isDigest(sibling)) return false;
+        hash = node % 2 === 1 ? hashChildTexts(sibling, hash) : hashChildTexts(hash, sibling);
         used += 1;
       }
       [node, last] = [Math.floor(node / 2), Math.floor(last / 2)];
     }
-    if (used !== proof.length || !hash.equals(this.checkpoint.root)) return false;
+    if (used !== proof.length || hash !== this.root) return false;
     this.path = below;
     this.leaf = { index, hash: leafHash };
     return true;
@@ -55,10 +58,10 @@ export class VerifiedPath {
 
   private joinKnown(joined: {
     readonly index: number;
-    readonly leafHash: Buffer;
+    readonly leafHash: string;
     readonly level: number;
     readonly node: number;
-    readonly hash: Buffer;
+    readonly hash: string;
     readonly below: readonly PathNode[];
     readonly proof: readonly string[];
     readonly used: number;
@@ -66,8 +69,8 @@ export class VerifiedPath {
     const { index, leafHash, level, node, hash, below, proof, used } = joined;
     const pathNode = this.path[level] as PathNode;
     const isSame = pathNode.node === node;
-    if (isSame ? !hash.equals(pathNode.hash) : hash.toString('base64') !== pathNode.sibling) return false;
-    const sibling = isSame ? pathNode.sibling : pathNode.hash.toString('base64');
+    if (hash !== (isSame ? pathNode.hash : pathNode.sibling)) return false;
+    const sibling = isSame ? pathNode.sibling : pathNode.hash;
     let position = used;
     for (let height = level; height < this.path.length; height += 1) {
       const expected = height === level ? sibling : (this.path[height] as PathNode).sibling;
@@ -86,14 +89,12 @@ export class VerifiedPath {
    * Returns the root of the first `size` leaves, if the leaf that was verified last is the last of them or the one behind
    * them. Else returns null.
    */
-  computeEarlierRoot(size: number): Buffer | null {
+  computeEarlierRoot(size: number): string | null {
     if (!this.leaf || size === 0 || (this.leaf.index !== size && this.leaf.index !== size - 1)) return null;
     // The nodes on the left of the path are complete in both trees.
-    const left = this.path.flatMap(({ node, sibling }) =>
-      node % 2 === 1 && sibling !== null ? [Buffer.from(sibling, 'base64')] : [],
-    );
+    const left = this.path.flatMap(({ node, sibling }) => (node % 2 === 1 && sibling !== null ? [sibling] : []));
     const start = this.leaf.index === size - 1 ? [this.leaf.hash] : [];
-    return [...start, ...left].reduce((right, one) => hashChildren(one, right));
+    return [...start, ...left].reduce((right, one) => hashChildTexts(one, right));
   }
 }
 

@@ -40,21 +40,21 @@ export const parseOpening = (
     commitments: parseDigests(commitments, 'commitments', isDigest),
     salts: parseDigests(salts, 'salts', isDigest),
   };
-  const unused = Object.keys(opening.salts).find((pointer) => !Object.hasOwn(opening.commitments, pointer));
-  if (unused !== undefined) throw new RangeError(`salts: ${unused} has no commitment`);
+  for (const pointer in opening.salts) {
+    if (!Object.hasOwn(opening.commitments, pointer)) throw new RangeError(`salts: ${pointer} has no commitment`);
+  }
   return opening;
 };
 
 const parseDigests = (value: unknown, name: string, isDigest: DigestCheck): Readonly<Record<string, string>> => {
   if (!isJsonObject(value)) throw new RangeError(`${name}: must be an object`);
-  const digests: Record<string, string> = {};
   for (const pointer in value) {
     // A pointer begins with a slash, so it is no name with a meaning of its own, such as __proto__.
     if (!pointer.startsWith('/'))
       throw new RangeError(`${name}: must have JSON pointers, got ${JSON.stringify(pointer)}`);
-    digests[pointer] = parseDigest(value[pointer], name, isDigest);
+    parseDigest(value[pointer], name, isDigest);
   }
-  return digests;
+  return value as Readonly<Record<string, string>>;
 };
 
 const parseDigest = (value: unknown, name: string, isDigest: DigestCheck): string => {
