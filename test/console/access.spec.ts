@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { chooseRowAction, inspectScreen, openConsole } from '../support/console.js';
+import { chooseRowAction, inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   expectStatus,
   grantProjectAccess,
@@ -136,7 +136,7 @@ describe('the teams of an organization', () => {
     await button.focus();
     await page.getByRole('tooltip', { name: /You need a team that may manage membership/ }).waitFor();
     await page.keyboard.press('Enter');
-    expect(await page.getByRole('dialog').count()).toBe(0);
+    await expectElements(page.getByRole('dialog'), 0);
     expect(await inspectScreen(page, 'team-reader')).toEqual([]);
     await page.goto(`${server.url}/app/elsewhere/teams/${platform}`);
     await page.waitForURL(`**/app/acme/teams/${platform}`);
@@ -147,7 +147,7 @@ describe('the teams of an organization', () => {
     const { id } = await ensureUser(server.store, server.runtime.ids, 'nina', false);
     const team = await openConsole(browser, server, { user: id, path: `/app/acme/teams/${platform}` });
     await team.getByRole('heading', { name: 'This team does not exist, or you have no access' }).waitFor();
-    expect(await team.getByText('paul').count()).toBe(0);
+    await expectElements(team.getByText('paul'), 0);
     await team.context().close();
     const page = await open(id, 'teams', 'Teams');
     await page.getByRole('heading', { name: 'This organization does not exist, or you have no access' }).waitFor();
@@ -220,7 +220,7 @@ describe('the matrix of access', () => {
     await cellOf(page, 'platform, network: write to the project').click();
     const dialog = page.getByRole('dialog', { name: 'platform: access to network' });
     await dialog.getByText('You need a team with admin access to this workspace to change this.').waitFor();
-    expect(await dialog.getByRole('button', { name: 'Save' }).count()).toBe(0);
+    await expectElements(dialog.getByRole('button', { name: 'Save' }), 0);
     expect(await inspectScreen(page, 'access-reader')).toEqual([]);
     await page.context().close();
   });
@@ -279,7 +279,7 @@ describe('the explanation of access', () => {
     await page.getByText('No, this is not permitted').waitFor();
     await page.goto(`${server.url}/app/acme/teams/why?team=${platform}&permission=apply-run&workspace=${network}`);
     await page.getByText('You may not see this explanation').waitFor();
-    expect(await page.getByText('Step by step').count()).toBe(0);
+    await expectElements(page.getByText('Step by step'), 0);
     await page.context().close();
   });
 });

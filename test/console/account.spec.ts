@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import { AdjustableClock } from '../support/clocks.js';
-import { inspectScreen, openConsole, startSessionIn } from '../support/console.js';
+import { inspectScreen, openConsole, startSessionIn, expectElements } from '../support/console.js';
 import { expectStatus, makeMember, makeOrganization } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 import { signInTestUser } from '../support/sessions.js';
@@ -78,7 +78,7 @@ describe('the account of a person', () => {
     await dialog.getByRole('button', { name: 'End', exact: true }).click();
     await page.getByRole('button', { name: 'End all other sessions' }).waitFor({ state: 'detached' });
     for (const other of others) expectStatus(await other.get('/api/v2/account/details'), 401);
-    expect(await table.getByRole('row').count()).toBe(2);
+    await expectElements(table.getByRole('row'), 2);
     await page.context().close();
   });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { act, createAuditedOrganization } from '../support/audited-organization.js';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { inspectScreen, openConsole, expectElements } from '../support/console.js';
 import { grantWorkspaceAccess, makeMember, makeTeam, makeWorkspace } from '../support/seeds.js';
 import { startTestServer, type ApiTestClient, type TestServer } from '../support/server.js';
 
@@ -122,7 +122,7 @@ describe('the audit trail', () => {
     await waitForCount(page, '3 entries');
     await act(olga, quiet, 'lock');
     await waitForCount(page, '4 entries');
-    expect(await page.getByRole('banner').getByText('Live', { exact: true }).count()).toBe(0);
+    await expectElements(page.getByRole('banner').getByText('Live', { exact: true }), 0);
     await act(olga, quiet, 'unlock');
     await waitForCount(page, '5 entries');
     await page.context().close();
@@ -205,8 +205,8 @@ describe('the audit trail', () => {
     for (const user of [reader, id]) {
       const page = await openConsole(browser, server, { user, path: '/app/acme/audit-trail' });
       await page.getByRole('heading', { name: 'Only owners can read the audit trail' }).waitFor();
-      expect(await page.getByRole('link', { name: 'Export' }).count()).toBe(0);
-      expect(await page.getByRole('link', { name: 'Audit trail' }).count()).toBe(0);
+      await expectElements(page.getByRole('link', { name: 'Export' }), 0);
+      await expectElements(page.getByRole('link', { name: 'Audit trail' }), 0);
       expect(await inspectScreen(page, 'audit-trail-no-access')).toEqual([]);
       await page.context().close();
     }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { inspectScreen, openConsole, expectElements } from '../support/console.js';
 import { runRequests } from '../support/runs.js';
 import {
   bindTags,
@@ -100,8 +100,8 @@ describe('the picture of runs', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor();
     await page.getByText(/^Runs that failed created from/).waitFor();
-    expect(await page.getByRole('link', { name: 'Rename the bucket' }).count()).toBe(2);
-    expect(await page.getByRole('link', { name: 'Try again' }).count()).toBe(0);
+    await expectElements(page.getByRole('link', { name: 'Rename the bucket' }), 2);
+    await expectElements(page.getByRole('link', { name: 'Try again' }), 0);
     await page.getByRole('button', { name: 'Show all runs' }).click();
     await page.getByRole('link', { name: 'Try again' }).first().waitFor();
     await page.context().close();
@@ -143,14 +143,14 @@ describe('the picture of runs', () => {
     expect(await inspectScreen(page, 'workspace-charts')).toEqual([]);
     await page.getByRole('group', { name: 'Runs by day and result' }).getByRole('link').first().click();
     await page.getByText(/^Runs of ws-1 that failed created from/).waitFor();
-    expect(await page.getByRole('link', { name: 'Rename the bucket' }).count()).toBe(1);
+    await expectElements(page.getByRole('link', { name: 'Rename the bucket' }), 1);
     await page.context().close();
   });
 
   it('does not exist for people outside the organization', async () => {
     const page = await open(stranger);
     await page.getByRole('heading', { name: 'This organization does not exist, or you have no access' }).waitFor();
-    expect(await page.getByText(TITLE).count()).toBe(0);
+    await expectElements(page.getByText(TITLE), 0);
     await page.context().close();
   });
 });
@@ -197,7 +197,7 @@ describe('the other pictures of home', () => {
     await scrollTo(page, 'Resources by type');
     expect(await readNumbers(page, 'Complete tags by project')).toEqual([['Default Project', '1', '1', '0%']]);
     await page.getByText('No current state that you may read has a resource.').waitFor();
-    expect(await page.getByRole('region', { name: 'Activity of the last 14 days' }).count()).toBe(0);
+    await expectElements(page.getByRole('region', { name: 'Activity of the last 14 days' }), 0);
     await page.context().close();
   });
 });

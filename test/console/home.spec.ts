@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { inspectScreen, openConsole, expectElements } from '../support/console.js';
 import { addGpgKey, makeSigner } from '../support/releases.js';
 import {
   expectStatus,
@@ -109,7 +109,7 @@ describe('the first screen of an organization', () => {
   it('shows keys that end soon, and to site administrators whether followers keep up', async () => {
     const page = await open(owner);
     await page.getByRole('region', { name: 'GPG keys that end within two months' }).getByText(keyId).waitFor();
-    expect(await page.getByRole('region', { name: 'Followers of the site' }).count()).toBe(0);
+    await expectElements(page.getByRole('region', { name: 'Followers of the site' }), 0);
     await page.context().close();
     const { id } = await ensureUser(server.store, server.runtime.ids, 'root', true);
     const admin = await open(id);
@@ -125,7 +125,7 @@ describe('the first screen of an organization', () => {
     const page = await open(reader);
     await page.getByRole('region', { name: 'Changed last' }).getByRole('link', { name: 'storage' }).waitFor();
     await page.getByText('No workspace that you may read is locked.').waitFor();
-    expect(await page.getByText('network').count()).toBe(0);
+    await expectElements(page.getByText('network'), 0);
     const button = page.getByRole('region', { name: 'Projects' }).getByRole('button', { name: 'New project' });
     await button.focus();
     await page.getByRole('tooltip', { name: /You need a team that may manage projects/ }).waitFor();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { chooseRowAction, inspectScreen, openConsole } from '../support/console.js';
+import { chooseRowAction, inspectScreen, openConsole, expectElements } from '../support/console.js';
 import { expectStatus, makeMember, makeOrganization, resource } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
@@ -75,7 +75,7 @@ describe('the IP allowlist', () => {
     const page = await open(member, 'settings', 'General');
     const sections = page.getByRole('navigation', { name: 'Settings' });
     await sections.getByRole('link', { name: 'General' }).waitFor();
-    expect(await sections.getByRole('link', { name: 'IP allowlist' }).count()).toBe(0);
+    await expectElements(sections.getByRole('link', { name: 'IP allowlist' }), 0);
     const path = '/app/acme/settings/ip-allowlist';
     const screen = await openConsole(browser, server, { user: member, path });
     await screen.getByRole('heading', { name: 'This organization does not exist, or you have no access' }).waitFor();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { inspectScreen, openConsole, expectElements } from '../support/console.js';
 import { openFlakyConnection } from '../support/flaky-connection.js';
 import { waitUntil } from '../support/product.js';
 import {
@@ -166,7 +166,7 @@ describe('the console', () => {
     await page.waitForURL('**/app/acme/workspaces/copy/variables?from=link');
     await page.getByText('This workspace has a new name: copy.').waitFor();
     expect(await key.inputValue()).toBe('region');
-    expect(await key.and(page.locator(':focus')).count()).toBe(1);
+    await expectElements(key.and(page.locator(':focus')), 1);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('table', { name: 'Terraform variables' }).getByText('region').first().waitFor();
     await page.getByRole('link', { name: 'Overview', exact: true }).click();
@@ -201,9 +201,9 @@ describe('the console', () => {
     expectStatus(await server.delete(`/api/v2/team-workspaces/${access}`), 204);
     await page.getByRole('heading', { name: 'This workspace does not exist, or you have no access' }).waitFor();
     // Neither the badges nor the buttons of the header stay.
-    expect(await page.getByText('Locked').count()).toBe(0);
-    expect(await page.getByRole('button', { name: /lock/i }).count()).toBe(0);
-    expect(await variable.count()).toBe(0);
+    await expectElements(page.getByText('Locked'), 0);
+    await expectElements(page.getByRole('button', { name: /lock/i }), 0);
+    await expectElements(variable, 0);
     await page.context().close();
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   makeNotificationConfiguration,
   REACHES_RECEIVERS,
@@ -142,7 +142,7 @@ describe('the notifications of a workspace', () => {
     const refusal = /the destination answered with status 503.* A disabled configuration is saved without a test/;
     await card.getByRole('alert').getByText(refusal).waitFor();
     expect(await card.getByRole('alert').innerText()).toMatch(new RegExp(`${RIGHT_TO_LEFT}.*${END_OF_DIRECTION}$`));
-    expect(await page.getByText('has refused the test').count()).toBe(0);
+    await expectElements(page.getByText('has refused the test'), 0);
     receiver.reset();
     await page.getByRole('button', { name: 'Change changes' }).click();
     const dialog = page.getByRole('dialog', { name: 'Change changes' });

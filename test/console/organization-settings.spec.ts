@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   expectStatus,
   makeAgentPool,
@@ -207,8 +207,8 @@ describe('the settings of an organization', () => {
     const contact = page.getByRole('form', { name: 'Contact' });
     expect(await contact.getByLabel('E-mail address').isDisabled()).toBe(true);
     await contact.getByText('Only owners of the organization may change this.').waitFor();
-    expect(await page.getByRole('button', { name: 'Delete the organization' }).count()).toBe(0);
-    expect(await page.getByRole('link', { name: 'Token lifetimes' }).count()).toBe(0);
+    await expectElements(page.getByRole('button', { name: 'Delete the organization' }), 0);
+    await expectElements(page.getByRole('link', { name: 'Token lifetimes' }), 0);
     expect(await inspectScreen(page, 'organization-member')).toEqual([]);
     await page.context().close();
     const { id } = await ensureUser(server.store, server.runtime.ids, 'nina', false);

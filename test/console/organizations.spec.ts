@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole, pauseRequests } from '../support/console.js';
+import { inspectScreen, openConsole, pauseRequests, expectElements } from '../support/console.js';
 import { expectStatus, makeMember, makeOrganization, makeWorkspace, resource } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
@@ -53,7 +53,7 @@ describe('the organizations', () => {
     const row = page.getByRole('row').filter({ hasText: 'acme' });
     await row.getByText('Owner').waitFor();
     await row.getByRole('cell', { name: '2', exact: true }).waitFor();
-    expect(await page.getByText('other').count()).toBe(0);
+    await expectElements(page.getByText('other'), 0);
     expect(await inspectScreen(page, 'organizations')).toEqual([]);
     await row.getByRole('link', { name: 'acme' }).click();
     await page.getByRole('heading', { level: 1, name: 'acme' }).waitFor();
@@ -76,7 +76,7 @@ describe('the organizations', () => {
     const row = page.getByRole('row').filter({ hasText: 'acme' });
     await row.getByText('Member').waitFor();
     await row.getByRole('cell', { name: '0', exact: true }).waitFor();
-    expect(await invitations.getByRole('listitem').count()).toBe(1);
+    await expectElements(invitations.getByRole('listitem'), 1);
     await invitations.getByRole('button', { name: 'Decline the invitation to other' }).click();
     const dialog = page.getByRole('dialog', { name: 'Decline the invitation to other' });
     await dialog.getByRole('button', { name: 'Decline' }).click();

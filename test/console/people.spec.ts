@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import { AdjustableClock } from '../support/clocks.js';
-import { inspectScreen, openConsole, startSessionIn } from '../support/console.js';
+import { inspectScreen, openConsole, startSessionIn, expectElements } from '../support/console.js';
 import { waitForFollowers } from '../support/event-log.js';
 import { expectStatus, makeMember, makeOrganization, makeTeam, resource } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
@@ -87,8 +87,8 @@ describe('the people of an organization', () => {
       .getByRole('table', { name: 'Members' })
       .getByRole('cell', { name: 'olga@people.test', exact: true })
       .waitFor();
-    expect(await page.getByRole('button', { name: 'More actions for olga' }).count()).toBe(0);
-    expect(await page.getByRole('columnheader', { name: 'Last active' }).count()).toBe(0);
+    await expectElements(page.getByRole('button', { name: 'More actions for olga' }), 0);
+    await expectElements(page.getByRole('columnheader', { name: 'Last active' }), 0);
     expect(await page.getByRole('button', { name: 'Invite' }).getAttribute('aria-disabled')).toBe('true');
     await page.context().close();
   });
@@ -120,7 +120,7 @@ describe('the tokens of an organization', () => {
     await page.keyboard.press('Escape');
     await page.mouse.click(5, 400);
     expect(await dialog.getByRole('button').allInnerTexts()).toContain('I have copied it');
-    expect(await dialog.getByRole('button', { name: 'Close' }).count()).toBe(0);
+    await expectElements(dialog.getByRole('button', { name: 'Close' }), 0);
     expect((await server.as(secret).get('/api/v2/account/details')).status).toBe(200);
     await dialog.getByRole('button', { name: 'I have copied it' }).click();
     await table.getByText('Nightly').waitFor();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { chooseRowAction, inspectScreen, openConsole } from '../support/console.js';
+import { chooseRowAction, inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   expectStatus,
   grantWorkspaceAccess,
@@ -104,7 +104,7 @@ describe('deleted workspaces', () => {
     await page.context().close();
     const other = await open(member);
     await other.getByRole('heading', { name: 'Nothing that you can recover' }).waitFor();
-    expect(await other.getByRole('table', { name: 'Recently deleted' }).count()).toBe(0);
+    await expectElements(other.getByRole('table', { name: 'Recently deleted' }), 0);
     await other.context().close();
   });
 });

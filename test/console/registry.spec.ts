@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { inspectScreen, openConsole, expectElements } from '../support/console.js';
 import { makeProvider, pathOfProvider, pathOfVersion, publishVersion } from '../support/registry.js';
 import {
   addGpgKey,
@@ -161,7 +161,7 @@ describe('a provider', () => {
     await input.setInputFiles([...files, toManifest('2.0.0', { metadata: { protocol_versions: ['5.1'] } }), notes]);
     const list = dialog.getByRole('list', { name: 'Chosen files' });
     await list.getByRole('listitem').filter({ hasText: 'CHANGELOG.md (not used)' }).waitFor();
-    expect(await list.getByText('(not used)').count()).toBe(1);
+    await expectElements(list.getByText('(not used)'), 1);
     await dialog.getByText('protocol 5.0, platforms: linux/amd64, windows/amd64').waitFor();
     expect(await inspectScreen(page, 'registry-publish')).toEqual([]);
     let isFirst = true;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { inspectScreen, openConsole, expectElements } from '../support/console.js';
 import { makePlannedChange, makeProviderSchemas } from '../support/plan-documents.js';
 import {
   expectStatus,
@@ -154,7 +154,7 @@ describe('the log of a run', () => {
     await logOf(page)
       .getByText(`line ${count - 1}`, { exact: true })
       .waitFor();
-    expect(await logOf(page).getByText('line 0', { exact: true }).count()).toBe(0);
+    await expectElements(logOf(page).getByText('line 0', { exact: true }), 0);
     await logOf(page).focus();
     await page.keyboard.press('Home');
     await logOf(page).getByText('line 0', { exact: true }).waitFor();
@@ -234,13 +234,13 @@ describe('the changes of a plan', () => {
     await plan.getByText('The configuration does not contain it any more.').waitFor();
     await plan.getByText('aws_iam_role.moved', { exact: true }).click();
     await plan.getByText('Moved from aws_iam_role.was.').waitFor();
-    expect(await plan.getByText('aws_iam_role.same').count()).toBe(0);
+    await expectElements(plan.getByText('aws_iam_role.same'), 0);
     const outputs = plan.getByRole('region', { name: 'Changed outputs' });
     expect((await outputs.innerText()).replaceAll(/\s+/g, ' ')).toBe(
       'Outputs url https://example.com key sensitive value → another sensitive value',
     );
     expect(await page.content()).not.toContain('hush');
-    expect(await logOf(page).count()).toBe(0);
+    await expectElements(logOf(page), 0);
     expect(await inspectScreen(page, 'run-plan')).toEqual([]);
     await plan.getByText('Log', { exact: true }).click();
     await logOf(page).getByText('planned', { exact: true }).waitFor();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { chooseRowAction, inspectScreen, openConsole } from '../support/console.js';
+import { chooseRowAction, inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   expectStatus,
   makeConfigurationVersion,
@@ -80,7 +80,7 @@ describe('the run tasks of a run', () => {
     await stage.getByText('Mandatory').waitFor();
     await page.getByRole('status').filter({ hasText: 'Waits for the results of its run tasks.' }).waitFor();
     await page.getByRole('region', { name: 'Run tasks after the apply' }).getByRole('status').waitFor();
-    expect(await page.getByRole('region', { name: /^Run tasks/ }).count()).toBe(2);
+    await expectElements(page.getByRole('region', { name: /^Run tasks/ }), 2);
     await report(run, taskReportOf('running', { message: 'Scans the ports' }));
     await stage.getByText('Scans the ports').waitFor();
     const url = 'https://scanner.example.com/reports/1';

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   expectStatus,
   grantWorkspaceAccess,
@@ -112,7 +112,7 @@ describe('a run', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
     await page.getByText('The run has ended.').waitFor();
     expect(await statusOf(run)).toBe('discarded');
-    expect(await page.getByRole('button', { name: 'Confirm and apply' }).count()).toBe(0);
+    await expectElements(page.getByRole('button', { name: 'Confirm and apply' }), 0);
     await page.context().close();
   });
 
@@ -328,7 +328,7 @@ describe('a new run', () => {
     expect(await dialog.getByLabel('Destroy').isDisabled()).toBe(true);
     await other.goto(`${server.url}/app/acme/workspaces/laptop/runs`);
     await other.getByText('Terraform plans and applies on your machine').waitFor();
-    expect(await other.getByRole('button', { name: 'New run' }).count()).toBe(0);
+    await expectElements(other.getByRole('button', { name: 'New run' }), 0);
     await other.context().close();
   });
 });
@@ -381,7 +381,7 @@ describe('the runs of an organization', () => {
     await makeRun(server, hidden, { message: 'Hidden from readers' });
     const page = await open(reader, '/runs');
     await page.getByRole('row').filter({ hasText: 'Visible to readers' }).waitFor();
-    expect(await page.getByText('Hidden from readers').count()).toBe(0);
+    await expectElements(page.getByText('Hidden from readers'), 0);
     await page.context().close();
   });
 

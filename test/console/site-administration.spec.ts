@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   expectStatus,
   makeConfigurationVersion,
@@ -195,7 +195,7 @@ describe('an owner of an organization', () => {
   ])('sees nothing of the screen %s', async (path, title) => {
     const page = await open(owner, path, title);
     await page.getByRole('heading', { name: 'This screen is for site administrators' }).waitFor();
-    expect(await page.getByRole('table').count()).toBe(0);
+    await expectElements(page.getByRole('table'), 0);
     await page.context().close();
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { inspectScreen, openConsole, expectElements } from '../support/console.js';
 import { expectStatus, makeMember, makeOrganization } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 import { enableTotp, makePerson } from '../support/sign-in.js';
@@ -106,7 +106,7 @@ describe('the users of the site', () => {
   it('are hidden from everybody else', async () => {
     const page = await open(member);
     await page.getByRole('heading', { name: 'This screen is for site administrators' }).waitFor();
-    expect(await page.getByRole('table').count()).toBe(0);
+    await expectElements(page.getByRole('table'), 0);
     await page.context().close();
   });
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { createJobRecorder, readLogEnd, recordVerification } from '#operations/site';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { inspectScreen, openConsole, expectElements } from '../support/console.js';
 import { waitUntil } from '../support/product.js';
 import { expectStatus, makeMember, makeOrganization } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
@@ -102,7 +102,7 @@ describe('the site', () => {
       await page.getByRole('heading', { name: 'This screen is for site administrators' }).waitFor();
       await page.getByRole('button', { name: 'Account' }).click();
       await page.getByRole('menuitem', { name: 'Your account' }).waitFor();
-      expect(await page.getByRole('menuitem', { name: 'Site' }).count()).toBe(0);
+      await expectElements(page.getByRole('menuitem', { name: 'Site' }), 0);
       await page.keyboard.press('Escape');
       expect(await inspectScreen(page, 'site-no-access')).toEqual([]);
       await page.goto(`${server.url}/app/~site/audit-trail`);
@@ -142,7 +142,7 @@ describe('the settings of the site', () => {
   it('are for site administrators only', async () => {
     const page = await open(owner, '/app/~site/settings', 'Settings');
     await page.getByRole('heading', { name: 'This screen is for site administrators' }).waitFor();
-    expect(await page.getByRole('form').count()).toBe(0);
+    await expectElements(page.getByRole('form'), 0);
     await page.context().close();
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { chooseRowAction, inspectScreen, openConsole } from '../support/console.js';
+import { chooseRowAction, inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   bindTags,
   expectStatus,
@@ -93,7 +93,7 @@ describe('the matrix of tags', () => {
   it('keeps the search and the choice of gaps in the address', async () => {
     const page = await open(owner, 'tags?name=service-1', 'Tags');
     await cellOf(page, 'service-10, cost-center: no value, but the key is reserved').waitFor();
-    expect(await cellOf(page, 'checkout, cost-center: 7').count()).toBe(0);
+    await expectElements(cellOf(page, 'checkout, cost-center: 7'), 0);
     await page.getByText('With gaps', { exact: true }).click();
     await cellOf(page, 'lab, cost-center: no value').waitFor();
     expect(new URL(page.url()).search).toBe('?view=gaps');
@@ -106,11 +106,11 @@ describe('the matrix of tags', () => {
   it('shows a member only the workspaces that the member may read', async () => {
     const page = await open(reader, 'tags', 'Tags');
     await cellOf(page, 'checkout, cost-center: 7').waitFor();
-    expect(await page.getByRole('row').count()).toBe(2);
+    await expectElements(page.getByRole('row'), 2);
     await cellOf(page, 'checkout, cost-center: 7').click();
     const dialog = page.getByRole('dialog', { name: 'checkout: tag cost-center' });
     await dialog.getByText('You need a team with write or admin access').waitFor();
-    expect(await dialog.getByRole('textbox').count()).toBe(0);
+    await expectElements(dialog.getByRole('textbox'), 0);
     await page.context().close();
   });
 
@@ -146,7 +146,7 @@ describe('reserved keys', () => {
     const tag = page.getByRole('dialog', { name: 'lab: tag env' });
     await tag.getByText('The key is reserved, and workspaces must not override the value').waitFor();
     await tag.getByRole('button', { name: 'Remove the tag' }).waitFor();
-    expect(await tag.getByRole('textbox').count()).toBe(0);
+    await expectElements(tag.getByRole('textbox'), 0);
     await tag.getByRole('button', { name: 'Close' }).click();
     await tabs.getByRole('link', { name: 'Reserved keys' }).click();
     await chooseRowAction(page, 'env', 'Remove');
@@ -172,7 +172,7 @@ describe('reserved keys', () => {
     const button = page.getByRole('button', { name: 'Reserve a key' });
     await button.waitFor();
     expect(await button.getAttribute('aria-disabled')).toBe('true');
-    expect(await page.getByRole('button', { name: 'More actions for cost-center' }).count()).toBe(0);
+    await expectElements(page.getByRole('button', { name: 'More actions for cost-center' }), 0);
     await page.context().close();
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { chooseRowAction, inspectScreen, openConsole } from '../support/console.js';
+import { chooseRowAction, inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   expectStatus,
   grantProjectAccess,
@@ -61,7 +61,7 @@ describe('what a team may do', () => {
     await projects.getByRole('row').filter({ hasText: 'Shops' }).getByText('Write').waitFor();
     await projects.getByRole('row').filter({ hasText: 'network' }).getByText('Plan').waitFor();
     const card = page.getByRole('form', { name: 'Rights in the whole organization' });
-    expect(await card.getByRole('checkbox').count()).toBe(16);
+    await expectElements(card.getByRole('checkbox'), 16);
     await card.getByText('Invite and remove people').waitFor();
     const save = card.getByRole('button', { name: 'Save' });
     expect(await save.isDisabled()).toBe(true);
@@ -87,7 +87,7 @@ describe('what a team may do', () => {
     const card = page.getByRole('form', { name: 'Rights in the whole organization' });
     await card.getByText('An owner of the organization can change these rights').waitFor();
     expect(await card.getByRole('checkbox', { name: 'Manage membership' }).isDisabled()).toBe(true);
-    expect(await card.getByRole('button', { name: 'Save' }).count()).toBe(0);
+    await expectElements(card.getByRole('button', { name: 'Save' }), 0);
     await page.getByText('To see this, you need a team that may read all projects').waitFor();
     expect(await inspectScreen(page, 'team-access-member')).toEqual([]);
     await page.context().close();
@@ -96,7 +96,7 @@ describe('what a team may do', () => {
   it('is everything for owners, and needs organization access for people who manage teams', async () => {
     const page = await open(owner, `${owners}/access`, 'owners');
     await page.getByText('Nobody can change what the team may do.').waitFor();
-    expect(await page.getByRole('checkbox').count()).toBe(0);
+    await expectElements(page.getByRole('checkbox'), 0);
     await page.context().close();
     const other = await open(manager, `${platform}/access`, 'platform');
     await other.getByText('or a team that may manage teams and organization access').waitFor();
@@ -111,7 +111,7 @@ describe('the tokens of a team', () => {
     await page.getByText('The team has no token yet.').waitFor();
     await page.getByRole('button', { name: 'New token' }).click();
     const dialog = page.getByRole('dialog', { name: 'New token of platform' });
-    expect(await dialog.getByRole('combobox', { name: 'Owner' }).count()).toBe(0);
+    await expectElements(dialog.getByRole('combobox', { name: 'Owner' }), 0);
     await dialog.getByLabel('Description').fill('Nightly');
     await dialog.getByRole('button', { name: 'Create' }).click();
     await dialog.getByText('Copy the token now').waitFor();
@@ -241,7 +241,7 @@ describe('the settings of a team', () => {
     expect(await card.getByLabel('Name').isDisabled()).toBe(true);
     await card.getByText('You need a team that may manage teams').waitFor();
     expect(await page.getByRole('button', { name: 'Delete the team' }).getAttribute('aria-disabled')).toBe('true');
-    expect(await page.getByRole('link', { name: 'Notifications' }).count()).toBe(0);
+    await expectElements(page.getByRole('link', { name: 'Notifications' }), 0);
     expect(await inspectScreen(page, 'team-settings-member')).toEqual([]);
     await page.context().close();
     const { id } = await ensureUser(server.store, server.runtime.ids, 'nina', false);
@@ -266,7 +266,7 @@ describe('the deletion of a team', () => {
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('heading', { level: 1, name: 'Teams' }).waitFor();
     await page.getByRole('table', { name: 'Teams' }).getByText('leads').waitFor();
-    expect(await page.getByRole('table', { name: 'Teams' }).getByText('platform').count()).toBe(0);
+    await expectElements(page.getByRole('table', { name: 'Teams' }).getByText('platform'), 0);
     expectStatus(await server.get(`/api/v2/teams/${platform}`), 404);
     expect(page.pageErrors).toEqual([]);
     await page.context().close();

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { RandomIds } from '#platform/host';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { inspectScreen, openConsole, expectElements } from '../support/console.js';
 import { openFlakyConnection } from '../support/flaky-connection.js';
 import { waitUntil } from '../support/product.js';
 import { expectStatus, makeMember, makeOrganization, makeWorkspace } from '../support/seeds.js';
@@ -129,7 +129,7 @@ describe('tabs of one browser', () => {
     await other.getByRole('button', { name: 'Account' }).click();
     await other.getByRole('menuitem', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'You have signed out in another tab' }).waitFor();
-    expect(await page.getByText('network').count()).toBe(0);
+    await expectElements(page.getByText('network'), 0);
     await other.waitForURL('**/sign-in**');
     await page.getByRole('link', { name: 'Sign in' }).click();
     await page.waitForURL('**/sign-in?return_to=%2Fapp%2Facme%2Fworkspaces');
@@ -154,7 +154,7 @@ describe('a screen that was opened while the server was away', () => {
     await page.getByText('Loading failed').waitFor();
     await connection.mend();
     await page.getByRole('heading', { level: 1, name: 'Audit trail' }).waitFor();
-    expect(await page.getByText('Loading failed').count()).toBe(0);
+    await expectElements(page.getByText('Loading failed'), 0);
     await connection.close();
   });
 });
@@ -204,7 +204,7 @@ describe('a form', () => {
     await dialog.getByRole('button', { name: 'I have copied it' }).click();
     await dialog.waitFor({ state: 'detached' });
     await page.goBack();
-    expect(await prompt.count()).toBe(0);
+    await expectElements(prompt, 0);
   });
 
   it('asks nothing after it was saved', async () => {
@@ -213,7 +213,7 @@ describe('a form', () => {
     await page.getByRole('dialog').getByLabel('Name').fill('platform');
     await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { level: 1, name: 'platform' }).waitFor();
-    expect(await page.getByRole('dialog').count()).toBe(0);
+    await expectElements(page.getByRole('dialog'), 0);
     await waitUntil(() => page.url().includes('/teams/team-'), 'the team is shown');
   });
 });

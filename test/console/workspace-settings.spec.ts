@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   expectStatus,
   grantProjectAccess,
@@ -95,7 +95,7 @@ describe('the settings of a workspace', () => {
     await page.getByRole('heading', { level: 1, name: 'backbone' }).waitFor();
     await page.getByText('Saved.').waitFor();
     expect(page.url()).toBe(`${server.url}/app/acme/workspaces/backbone/settings`);
-    expect(await page.getByText('This workspace has a new name').count()).toBe(0);
+    await expectElements(page.getByText('This workspace has a new name'), 0);
     expect(await readAttributes()).toMatchObject({ name: 'backbone', description: 'Routes between regions' });
     await undo(page);
     await page.getByRole('heading', { level: 1, name: 'network' }).waitFor();
@@ -193,10 +193,10 @@ describe('the settings of a workspace', () => {
     const getLeft = async (name: string) => (await graph.getByRole('link', { name }).boundingBox())?.x ?? Number.NaN;
     const lefts = [await getLeft('upstream'), await getLeft('network'), await getLeft('downstream')];
     expect(lefts).toEqual(lefts.toSorted((one, other) => one - other));
-    expect(await page.getByRole('table', { name: 'Run triggers' }).getByRole('row').count()).toBe(3);
+    await expectElements(page.getByRole('table', { name: 'Run triggers' }).getByRole('row'), 3);
     expect(await inspectScreen(page, 'run-triggers')).toEqual([]);
     await graph.getByRole('link', { name: 'downstream' }).focus();
-    expect(await graph.locator('path[data-active]').count()).toBe(1);
+    await expectElements(graph.locator('path[data-active]'), 1);
     await page.goBack();
     await card.scrollIntoViewIfNeeded();
     await card.getByRole('button', { name: 'Remove upstream' }).click();
@@ -335,11 +335,11 @@ describe('the settings of a workspace', () => {
     expectStatus(await server.patch(path, forbidden), 200);
     await page.reload();
     await page.getByText('because this workspace allows no destroy plans').waitFor();
-    expect(await page.getByRole('button', { name: 'Postpone by a week' }).count()).toBe(0);
+    await expectElements(page.getByRole('button', { name: 'Postpone by a week' }), 0);
     expectStatus(await server.patch(path, resource('workspaces', { 'auto-destroy-at': '2020-01-31T12:00:00Z' })), 200);
     await page.reload();
     await page.getByText('passed days ago').waitFor();
-    expect(await page.getByText('All resources of this workspace are destroyed on').count()).toBe(0);
+    await expectElements(page.getByText('All resources of this workspace are destroyed on'), 0);
     await page.context().close();
   });
 
@@ -367,7 +367,7 @@ describe('the settings of a workspace', () => {
     const general = cardOf(page, 'General');
     await general.getByText('Teams with admin access to this workspace').waitFor();
     expect(await general.getByLabel('Name').isDisabled()).toBe(true);
-    expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
+    await expectElements(page.getByRole('button', { name: 'Save' }), 0);
     expect(await inspectScreen(page, `workspace-settings-${person}`)).toEqual([]);
     expect(page.pageErrors).toEqual([]);
     await page.context().close();

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { chooseRowAction, pauseRequests, inspectScreen, openConsole, startSessionIn } from '../support/console.js';
+import {
+  chooseRowAction,
+  pauseRequests,
+  inspectScreen,
+  openConsole,
+  startSessionIn,
+  expectElements,
+} from '../support/console.js';
 import {
   expectStatus,
   grantWorkspaceAccess,
@@ -182,7 +189,7 @@ describe('the variables of a workspace', () => {
     await rows(page).filter({ hasText: 'Rules' }).first().waitFor();
     const button = page.getByRole('button', { name: 'New variable' });
     expect(await button.getAttribute('aria-disabled')).toBe('true');
-    expect(await page.getByRole('button', { name: /Change|Delete/ }).count()).toBe(0);
+    await expectElements(page.getByRole('button', { name: /Change|Delete/ }), 0);
     await page.context().close();
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   bindTags,
   expectStatus,
@@ -118,7 +118,7 @@ describe('the overview of a workspace', () => {
     const { id } = await ensureUser(server.store, server.runtime.ids, 'nina', false);
     const page = await openWorkspace(id);
     await page.getByRole('heading', { name: 'This workspace does not exist, or you have no access' }).waitFor();
-    expect(await page.getByText('Networks of all regions').count()).toBe(0);
+    await expectElements(page.getByText('Networks of all regions'), 0);
     await page.context().close();
   });
 });
@@ -179,7 +179,7 @@ describe('the tags of a workspace', () => {
     await page.keyboard.press('Enter');
     const same = page.getByText('Nothing has changed: the workspace has the tag team=platform already.');
     await same.waitFor();
-    expect(await same.locator('..').getByRole('button', { name: 'Undo' }).count()).toBe(0);
+    await expectElements(same.locator('..').getByRole('button', { name: 'Undo' }), 0);
     await openTag();
     await dialog.getByRole('button', { name: 'Remove the tag' }).focus();
     await page.keyboard.press('Enter');
@@ -227,7 +227,7 @@ describe('the tags of a workspace', () => {
     await page.getByRole('button', { name: 'cost-center=7 (of the project). Change' }).click();
     const dialog = page.getByRole('dialog', { name: 'fresh: tag cost-center' });
     await dialog.getByText('The tag comes from the project Default Project, so you cannot remove it here.').waitFor();
-    expect(await dialog.getByRole('button', { name: 'Remove the tag' }).count()).toBe(0);
+    await expectElements(dialog.getByRole('button', { name: 'Remove the tag' }), 0);
     expect(await inspectScreen(page, 'tag-inherited')).toEqual([]);
     await dialog.getByLabel('Value').fill('8');
     await page.keyboard.press('Enter');
@@ -289,10 +289,10 @@ describe('the lock of a workspace', () => {
     await button.focus();
     await page.getByRole('tooltip', { name: /You need a team with write or admin access/ }).waitFor();
     await page.keyboard.press('Enter');
-    expect(await page.getByRole('dialog').count()).toBe(0);
+    await expectElements(page.getByRole('dialog'), 0);
     const tag = page.getByRole('button', { name: 'Add a tag' });
     expect(await tag.getAttribute('aria-disabled')).toBe('true');
-    expect(await page.getByRole('button', { name: 'env=prod. Change' }).count()).toBe(0);
+    await expectElements(page.getByRole('button', { name: 'env=prod. Change' }), 0);
     expect(await inspectScreen(page, 'workspace-reader')).toEqual([]);
     await page.context().close();
   });
@@ -362,7 +362,7 @@ describe('the graph of shared states', () => {
     const { id } = await ensureUser(server.store, server.runtime.ids, 'sara', false);
     const page = await openWorkspace(id, 'network', '/state');
     await page.getByRole('heading', { name: 'This workspace does not exist, or you have no access' }).waitFor();
-    expect(await page.getByText('cluster-1').count()).toBe(0);
+    await expectElements(page.getByText('cluster-1'), 0);
     await page.context().close();
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   bindTags,
   expectStatus,
@@ -96,7 +96,7 @@ describe('the selection of workspaces', () => {
     await waitForStatus(page, '5 selected');
     expect(await inspectScreen(page, 'workspaces-selected')).toEqual([]);
     await press(page, 'Clear the selection');
-    expect(await page.getByRole('row', { selected: true }).count()).toBe(0);
+    await expectElements(page.getByRole('row', { selected: true }), 0);
     await page.context().close();
   });
 
@@ -272,7 +272,7 @@ describe('a change of several workspaces', () => {
     for (const action of ['Lock', 'Unlock', 'Add a tag', 'Remove a tag']) {
       await press(page, action);
       await refusal.waitFor();
-      expect(await dialog.getByRole('textbox').count()).toBe(0);
+      await expectElements(dialog.getByRole('textbox'), 0);
       await dialog.getByRole('button', { name: 'Close' }).last().click();
       await dialog.waitFor({ state: 'detached' });
     }

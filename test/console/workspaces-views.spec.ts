@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   expectStatus,
   makeMember,
@@ -76,7 +76,7 @@ describe('saved views', () => {
     expect(await opened.getByRole('columnheader').allInnerTexts()).toEqual(['', 'Name', 'Current run', 'Tags']);
     await press(opened, 'View: Apps');
     await rowOf(opened, 'Apps').getByText('Shared').waitFor();
-    expect(await opened.getByRole('button', { name: 'Delete Apps' }).count()).toBe(0);
+    await expectElements(opened.getByRole('button', { name: 'Delete Apps' }), 0);
     expect(await inspectScreen(opened, 'workspaces-views-member')).toEqual([]);
     await opened.context().close();
   });
@@ -116,7 +116,7 @@ describe('saved views', () => {
       await press(page, 'Save as a new view');
       await page.getByText(outcome).waitFor();
     }
-    expect(await page.getByRole('dialog').count()).toBe(1);
+    await expectElements(page.getByRole('dialog'), 1);
     await page.context().close();
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   bindTags,
   expectStatus,
@@ -216,7 +216,7 @@ describe('the list of workspaces', () => {
     await page.getByRole('checkbox', { name: 'Resources' }).uncheck();
     await page.getByRole('checkbox', { name: 'State changed' }).uncheck();
     await page.getByRole('columnheader', { name: 'State changed' }).waitFor({ state: 'detached' });
-    expect(await page.getByRole('row').nth(1).getByRole('gridcell').count()).toBe(5);
+    await expectElements(page.getByRole('row').nth(1).getByRole('gridcell'), 5);
     const search = '?gaps=true&columns=run&columns=project&columns=tags';
     expect(new URL(page.url()).search).toBe(search);
     expect(await inspectScreen(page, 'workspaces-columns')).toEqual([]);
@@ -239,7 +239,7 @@ describe('the list of workspaces', () => {
     await button.focus();
     await page.getByRole('tooltip', { name: /You need a team that may manage workspaces/ }).waitFor();
     await page.keyboard.press('Enter');
-    expect(await page.getByRole('dialog').count()).toBe(0);
+    await expectElements(page.getByRole('dialog'), 0);
     await rowOf(page, 'app-0001').click();
     await page.getByRole('heading', { level: 1, name: 'app-0001' }).waitFor();
     expect(page.pageErrors).toEqual([]);
@@ -288,7 +288,7 @@ describe('the list of workspaces', () => {
     const project = dialog.getByRole('combobox', { name: 'Project' });
     await project.click();
     await page.getByRole('option', { name: 'Shops' }).waitFor();
-    expect(await page.getByRole('option').count()).toBe(1);
+    await expectElements(page.getByRole('option'), 1);
     await page.keyboard.press('Escape');
     await dialog.getByLabel('Name').fill('shop-dns');
     await dialog.getByRole('button', { name: 'Create' }).click();

@@ -3,9 +3,11 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AxeResults, RunOptions } from 'axe-core';
+import type { Locator } from 'playwright-core';
 import { SESSION_COOKIE } from '#api/access';
 import type { TestBrowser, TestPage } from './browser.js';
 import type { TestServer } from './server.js';
+import { waitUntil } from './product.js';
 import { startTestSession } from './sessions.js';
 
 /** Gives the window of the page a new session of the user. */
@@ -27,6 +29,10 @@ export const openConsole = async (
   await page.goto(`${server.url}${path}`);
   return page;
 };
+
+/** Waits until there are this many of the elements: after an action, the screen may still show what was before. */
+export const expectElements = (elements: Locator, count: number): Promise<void> =>
+  waitUntil(async () => (await elements.count()) === count, `there are ${count} of ${String(elements)}`);
 
 type PausedRequests = { readonly count: number; readonly release: () => void };
 
