@@ -27,7 +27,7 @@ const importBuilt = ({ build }, module) => import(pathToFileURL(join(build, 'dis
 const removeSignatures = async (product) => {
   for (const name of ['signed_checkpoints', 'log_keys', 'site_leaves', 'tiles', 'unsigned_logs'])
     await query(product, `delete from audit_trail.${name}`);
-  await rm(join(product.dataFolder, 'files/trail-checkpoints'), { recursive: true, force: true });
+  await rm(join(product.dataFolder, 'blobs/trail-checkpoints'), { recursive: true, force: true });
 };
 
 /** Gives the trail this number of entries before all others, which are expired and pruned. */
