@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
+import { FollowerRunner } from '#storage/event-store';
 import { listActions, readTrail } from '../../../activity/audit-trail/spec.js';
 import { waitForFollowers } from '../../../../test/support/event-log.js';
 import { createScimGroup, createScimUser, makeScimClient } from '../../../../test/support/scim.js';
@@ -11,9 +12,11 @@ import {
   makeToken,
   resource,
 } from '../../../../test/support/seeds.js';
+import { quiet } from '../../../../test/support/silent-logger.js';
 import { expectViewsMatchLog } from '../../../../test/support/views-match-log.js';
 import { createScimDefinition } from '../scim.module.js';
 import { GroupStatements } from './group-statements.port.js';
+import { createScimTeamsFollower } from './scim-teams.follower.js';
 import { startTestServer, type ApiTestClient, type TestServer } from '../../../../test/support/server.js';
 
 let server: TestServer;
@@ -266,5 +269,34 @@ describe('a group of SCIM', () => {
 
   it('is read from views that match the log', async () => {
     await expectViewsMatchLog(server, [createScimDefinition(server.resolve(GroupStatements))]);
+  });
+});
+
+describe('a group whose team has a creator who was forgotten before the follower read it', () => {
+  let later: TestServer;
+
+  beforeAll(async () => {
+    later = await startTestServer();
+  });
+  afterAll(() => later.close());
+
+  it('maps its members to the team', async () => {
+    const { ownersTeam } = await makeOrganization(later, 'acme');
+    const client = await makeScimClient(later);
+    const eve = await createScimUser(client, 'eve@people.test');
+    await createScimGroup(client, 'orphaned', [eve.id]);
+    const creator = await makeMember(later, 'acme', 'olga', [ownersTeam]);
+    const team = await makeTeam(creator, 'acme', 'orphaned', { 'sso-team-id': 'orphaned' });
+    expectStatus(await later.delete(`/api/v2/admin/users/${creator.id}`), 204);
+    const follower = createScimTeamsFollower(later.resolve(GroupStatements));
+    const runner = new FollowerRunner(later.store, follower, quiet);
+    runner.start();
+    try {
+      await waitForFollowers(later.store, 'scim_teams');
+    } finally {
+      await runner.stop();
+    }
+    const rows = await later.database.rows(sql`select user_id as id from team_members where team = ${team}`);
+    expect(rows).toEqual([{ id: eve.id }]);
   });
 });
