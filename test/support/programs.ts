@@ -85,6 +85,7 @@ const NEEDS: Readonly<Record<string, readonly ProgramName[]>> = {
   'test/deploy/systemd.spec.ts': ['systemd-analyze'],
   'test/deploy/tools.ts': ['go'],
   'test/docs/commands.spec.ts': ['curl', 'gpg', 'jq', 'openssl', 'ssh-keygen', 'zip'],
+  'test/docs/time-stamp-commands.spec.ts': ['curl', 'jq', 'openssl'],
   'test/support/browser.ts': hasNpmChromium() || process.env['CHROMIUM_PATH'] !== undefined ? [] : ['chromium'],
   'test/support/example-programs.ts': ['go', 'python3'],
   'test/support/foreign-verifiers.ts': ['go'],
