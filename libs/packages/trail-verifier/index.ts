@@ -14,6 +14,8 @@ export {
   EMPTY_ROOT,
   hashChildren,
   hashLeaf,
+  hashLeaves,
+  hashPairs,
   proveConsistency,
   proveInclusion,
   verifyConsistency,

@@ -51,21 +51,40 @@ export const computeTileRoot = (hashes: Uint8Array): Buffer => {
   if (hashes.length === 0 || hashes.length % HASH_BYTES !== 0) {
     throw new RangeError(`a tile must have hashes of 32 bytes, got ${hashes.length} bytes`);
   }
-  let nodes: Buffer[] = Array.from({ length: hashes.length / HASH_BYTES }, (_, index) =>
-    Buffer.from(hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES)),
-  );
-  while (nodes.length > 1) nodes = hashPairs(nodes);
-  return nodes[0] as Buffer;
+  let nodes = Buffer.from(hashes);
+  while (nodes.length > HASH_BYTES) nodes = hashPairs(nodes);
+  return nodes;
 };
 
-/** Returns the level above. A last node without a sibling moves up as it is. */
-const hashPairs = (nodes: readonly Buffer[]): Buffer[] => {
-  const parents: Buffer[] = [];
-  for (let index = 0; index < nodes.length; index += 2) {
-    const [left, right] = [nodes[index] as Buffer, nodes[index + 1]];
-    parents.push(right ? hashChildren(left, right) : left);
+/** Returns the level above joined hashes, joined. A last hash without a sibling moves up as it is. */
+export const hashPairs = (hashes: Uint8Array): Buffer<ArrayBuffer> => {
+  const parents = Buffer.alloc(HASH_BYTES * Math.ceil(hashes.length / (2 * HASH_BYTES)));
+  let end = 0;
+  for (let start = 0; start < hashes.length; start += 2 * HASH_BYTES, end += HASH_BYTES) {
+    const pair = hashes.subarray(start, start + 2 * HASH_BYTES);
+    if (pair.length === HASH_BYTES) parents.set(pair, end);
+    else {
+      children.set(pair, 1);
+      writeHash(children, parents, end);
+    }
   }
   return parents;
+};
+
+/** Returns the hashes of joined leaves of the same length, joined. */
+export const hashLeaves = (leaves: Uint8Array, leafBytes: number): Buffer => {
+  const hashes = Buffer.alloc((leaves.length / leafBytes) * HASH_BYTES);
+  const prefixed = Buffer.alloc(1 + leafBytes);
+  for (let start = 0, end = 0; start < leaves.length; start += leafBytes, end += HASH_BYTES) {
+    prefixed.set(leaves.subarray(start, start + leafBytes), 1);
+    writeHash(prefixed, hashes, end);
+  }
+  return hashes;
+};
+
+/** A tile has 512 hashes, and a new buffer for each takes twice as long as the hash. */
+const writeHash = (data: Uint8Array, target: Buffer, offset: number): void => {
+  target.write(hash('sha256', data, 'binary'), offset, 'binary');
 };
 
 /** Returns the root of the first `size` leaves. */

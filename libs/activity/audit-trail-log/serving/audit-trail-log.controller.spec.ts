@@ -9,14 +9,16 @@ import {
   parseProof,
   parseVerifierKey,
   splitNote,
+  TILE_WIDTH,
   verifyInclusion,
 } from '#packages/trail-verifier';
 import { sql } from '#platform/kernel';
 import { waitForTrail } from '#activity/audit-trail';
 import { expectStatus, makeOrganization, makeWorkspace } from '../../../../test/support/seeds.js';
 import { startTestServer, type TestServer } from '../../../../test/support/server.js';
-import { createTestSigning, insertTestLeaves, tamper } from '../../../../test/support/trail-signing.js';
+import { createLeaf, createTestSigning, insertTestLeaves, tamper } from '../../../../test/support/trail-signing.js';
 import { splitHashes } from '../tiles/hashes.js';
+import { RightEdge } from '../tiles/right-edge.js';
 
 let server: TestServer;
 let sign: () => Promise<number>;
@@ -247,6 +249,67 @@ describe('a proof', () => {
     for (const key of [`${size}`, '00', '-1', '1.5', 'x', '9007199254740993']) {
       expectStatus(await server.get(`${P}/entries/${key}/proof`), 404);
     }
+  });
+});
+
+describe('a proof in a log with upper tiles', () => {
+  const SIZE = 700;
+  const INDEX = 300;
+  let organization: string;
+
+  const createHistory = (name: string): RightEdge => {
+    const edge = new RightEdge(0, []);
+    for (let index = 0; index < SIZE; index += 1) edge.append(createLeaf(index, name));
+    return edge;
+  };
+
+  const readProof = async () =>
+    parseProof(
+      expectStatus(await server.get(`/api/v2/organizations/long/audit-trail-log/entries/${INDEX}/proof`), 200).text,
+    );
+
+  /** Gives the log another history, as a restore under a running process does. */
+  const restore = async ({ completed }: RightEdge, root: Buffer): Promise<void> => {
+    for (const { level, index, hashes, root: tileRoot } of completed) {
+      await tamper(
+        server.database,
+        sql`update audit_trail.tiles set hashes = ${hashes}, root = ${tileRoot}
+             where organization = ${organization} and level = ${level} and index = ${index}`,
+      );
+    }
+    for (let index = 2 * TILE_WIDTH; index < SIZE; index += 1) {
+      await tamper(
+        server.database,
+        sql`update audit_trail.leaves set leaf = ${createLeaf(index, 'other')}
+             where organization = ${organization} and index = ${index}`,
+      );
+    }
+    await tamper(
+      server.database,
+      sql`update audit_trail.signed_checkpoints
+             set note = regexp_replace(note, E'\\n[A-Za-z0-9+/]{43}=\\n', E'\\n' || ${root.toString('base64')} || E'\\n')
+           where organization = ${organization} and size = ${SIZE}`,
+    );
+  };
+
+  it('fits the checkpoint, also after the database got another history under the running process', async () => {
+    ({ id: organization } = await makeOrganization(server, 'long'));
+    await waitForTrail(server.store, organization);
+    await tamper(server.database, sql`delete from audit_trail.leaves where organization = ${organization}`);
+    await insertTestLeaves(server.database, organization, [0, SIZE]);
+    await sign();
+    const { checkpoint, proof } = await readProof();
+    const { root } = parseCheckpoint(splitNote(checkpoint).text);
+    const leafHash = hashLeaf(createLeaf(INDEX));
+    expect(verifyInclusion({ index: INDEX, size: SIZE, root, leafHash, proof })).toBe(true);
+
+    const other = createHistory('other');
+    await restore(other, other.computeRoot());
+    const restored = await readProof();
+    const otherLeafHash = hashLeaf(createLeaf(INDEX, 'other'));
+    const inclusion = { index: INDEX, size: SIZE, root: other.computeRoot(), leafHash: otherLeafHash };
+    expect(restored.checkpoint).toContain(inclusion.root.toString('base64'));
+    expect(verifyInclusion({ ...inclusion, proof: restored.proof })).toBe(true);
   });
 });
 

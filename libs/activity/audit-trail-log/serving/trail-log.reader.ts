@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { notFound } from '#platform/kernel';
-import { parseTilePath, TILE_WIDTH } from '#packages/trail-verifier';
+import { hashLeaves, parseTilePath, TILE_WIDTH } from '#packages/trail-verifier';
 import { Database } from '#platform/postgres';
 import { getLeafBytes, SITE_LOG, splitHashes } from '../tiles/hashes.js';
-import { hashLeaves, readTiles } from '../tiles/tiles.reader.js';
+import { readTiles } from '../tiles/tiles.reader.js';
 import {
   findNewestCheckpoint,
   findSiteCheckpoint,
@@ -44,7 +44,7 @@ export class TrailLogReader {
     const hashes = (await readTiles(this.database, organization, [part])).get(`${part.level}/${part.index}`);
     if (!hashes) throw notFound();
     if (tile.level === 'entries') return formatBundle(organization, hashes);
-    return part.level === 0 ? hashLeaves(organization, hashes) : hashes;
+    return part.level === 0 ? hashLeaves(hashes, getLeafBytes(organization)) : hashes;
   }
 }
 

@@ -10,10 +10,18 @@ import {
   waitForTrail,
   type EntryVisibility,
 } from '#activity/audit-trail';
-import { formatProof, proveInclusion } from '#packages/trail-verifier';
+import {
+  formatProof,
+  parseCheckpoint,
+  proveInclusion,
+  splitNote,
+  verifyInclusion,
+  type HashSource,
+} from '#packages/trail-verifier';
 import { EventStore } from '#storage/event-store';
 import { SITE_LOG } from '../tiles/hashes.js';
 import { computeWithTiles } from '../tiles/tiles.reader.js';
+import { UpperTiles } from '../tiles/upper-tiles.service.js';
 import { findNewestCheckpoint, findSiteLeaf } from './trail-logs.queries.js';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -31,6 +39,8 @@ const parseEntryKey = (key: string): { readonly id: string } | { readonly index:
 /** Proves that an entry is in the log of its trail. */
 @Injectable()
 export class TrailProofReader {
+  private readonly upperTiles = new UpperTiles();
+
   constructor(
     private readonly store: EventStore,
     private readonly clock: Clock,
@@ -57,13 +67,27 @@ export class TrailProofReader {
     if (!checkpoint || index >= checkpoint.size) {
       throw unavailable('The entry is not in a checkpoint yet. Please try again.', CHECKPOINT_RETRY_SECONDS);
     }
-    const { size, note } = checkpoint;
+    const { note } = checkpoint;
     const [[opened], proof] = await Promise.all([
       entry ? openEntries(this.store, log, [entry], this.visibility) : [],
-      computeWithTiles(database, organization, (source) => proveInclusion(index, size, source)),
+      this.prove(organization, index, note),
     ]);
     const extra = opened ? Buffer.from(JSON.stringify(renderOpening(opened))) : null;
     return formatProof({ index, proof, checkpoint: note, extra });
+  }
+
+  /** Proves an entry with the upper tiles of earlier proofs, if the result fits the checkpoint. */
+  private async prove(organization: string, index: number, note: string): Promise<readonly Buffer[]> {
+    const { size, root } = parseCheckpoint(splitNote(note).text);
+    const compute = async (source: HashSource) => ({
+      leafHash: await source(0, index),
+      proof: await proveInclusion(index, size, source),
+    });
+    const { database } = this.store;
+    const proved = await computeWithTiles(database, organization, compute, this.upperTiles);
+    if (verifyInclusion({ index, size, root, ...proved })) return proved.proof;
+    this.upperTiles.forget(organization);
+    return (await computeWithTiles(database, organization, compute)).proof;
   }
 
   /** Returns the proof that the log of the site has the checkpoint with this digest, in hexadecimal digits. */

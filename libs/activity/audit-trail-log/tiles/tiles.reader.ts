@@ -1,7 +1,8 @@
 import { sql } from '#platform/kernel';
-import { computeTileRoot, hashLeaf, TILE_WIDTH, type HashSource } from '#packages/trail-verifier';
+import { hashLeaves, TILE_WIDTH, type HashSource } from '#packages/trail-verifier';
 import type { Database } from '#platform/postgres';
-import { getLeafBytes, HASH_BYTES, splitHashes } from './hashes.js';
+import { getLeafBytes, HASH_BYTES } from './hashes.js';
+import { HashedTile, type UpperTiles } from './upper-tiles.service.js';
 
 /** A complete or partial tile. */
 export type TilePart = {
@@ -27,11 +28,13 @@ const locate = (level: number, index: number) => {
 /**
  * Computes something from the hashes of a log's tree, and reads the tiles for it in one statement. `compute` runs twice: the
  * first time only to find out which tiles it needs. Each hash is computed once, because the proofs of neighbours share most.
+ * Tiles in `cached` are not read.
  */
 export const computeWithTiles = async <T>(
   database: Database,
   organization: string,
   compute: (source: HashSource) => Promise<T>,
+  cached?: UpperTiles,
 ): Promise<T> => {
   const parts = new Map<string, TilePart>();
   await compute((level, index) => {
@@ -40,28 +43,39 @@ export const computeWithTiles = async <T>(
     parts.set(toKey(tile), { ...tile, width });
     return Promise.resolve(Buffer.alloc(HASH_BYTES));
   });
-  const tiles = await readTiles(database, organization, [...parts.values()]);
-  const nodes = new Map<string, Buffer>();
-  const hashed = new Map<string, Buffer>();
+  const tiles = await readHashedTiles(database, organization, [...parts.values()], cached);
   return compute((level, index) => {
-    const computedNode = nodes.get(toKey({ level, index }));
-    if (computedNode) return Promise.resolve(computedNode);
     const { offset, count, ...tile } = locate(level, index);
-    const stored = tiles.get(toKey(tile));
-    if (!stored) return Promise.reject(new Error(`tile ${toKey(tile)} of the log of ${organization} is missing`));
-    const hashes = hashed.get(toKey(tile)) ?? (tile.level === 0 ? hashLeaves(organization, stored) : stored);
-    hashed.set(toKey(tile), hashes);
-    const node = computeTileRoot(hashes.subarray(offset * HASH_BYTES, (offset + count) * HASH_BYTES));
-    nodes.set(toKey({ level, index }), node);
-    return Promise.resolve(node);
+    const hashed = tiles.get(toKey(tile));
+    if (!hashed) return Promise.reject(new Error(`tile ${toKey(tile)} of the log of ${organization} is missing`));
+    return Promise.resolve(hashed.getSubtree(offset, count));
   });
 };
 
-const getBytes = (log: string, level: number): number => (level === 0 ? getLeafBytes(log) : HASH_BYTES);
+const readHashedTiles = async (
+  database: Database,
+  organization: string,
+  parts: readonly TilePart[],
+  cached?: UpperTiles,
+): Promise<ReadonlyMap<string, HashedTile>> => {
+  const tiles = new Map<string, HashedTile>();
+  for (const part of parts) {
+    const tile = cached?.find(organization, part);
+    if (tile) tiles.set(toKey(part), tile);
+  }
+  const missing = parts.filter((part) => !tiles.has(toKey(part)));
+  const stored = await readTiles(database, organization, missing);
+  for (const part of missing) {
+    const hashes = stored.get(toKey(part));
+    if (!hashes) continue;
+    const tile = new HashedTile(part.level === 0 ? hashLeaves(hashes, getLeafBytes(organization)) : hashes);
+    tiles.set(toKey(part), tile);
+    cached?.add(organization, part, tile);
+  }
+  return tiles;
+};
 
-/** Returns the hashes of level 0. */
-export const hashLeaves = (log: string, leaves: Buffer): Buffer =>
-  Buffer.concat(splitHashes(leaves, getLeafBytes(log)).map(hashLeaf));
+const getBytes = (log: string, level: number): number => (level === 0 ? getLeafBytes(log) : HASH_BYTES);
 
 type TileRow = { readonly level: number; readonly index: number; readonly hashes: Buffer | null };
 
