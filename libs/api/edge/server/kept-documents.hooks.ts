@@ -22,6 +22,10 @@ import { JSON_API } from '#api/json-api';
 /** A request whose response may be kept, and the caller that its handler answers. */
 type PendingRead = { readonly ticket: ReadTicket; readonly identity: Identity; readonly actor: object };
 
+const PENDING = Symbol('read whose response may be kept');
+
+type RequestWithRead = AuthenticatedRequest & { [PENDING]?: PendingRead };
+
 type Next = (error?: Error) => void;
 
 /** Longer addresses are not kept. The first pages of lists have fewer characters. */
@@ -60,8 +64,6 @@ type CheckedRequest = {
  * continues, and its response is kept.
  */
 class KeptDocuments {
-  private readonly pending = new WeakMap<FastifyRequest, PendingRead>();
-
   /** Undefined until the first request, because modules are created after the hooks. */
   private memory: DocumentMemory | null | undefined;
 
@@ -137,8 +139,8 @@ class KeptDocuments {
     memory.documents.keep(memory.documents.createTicket(), response);
   }
 
-  keep(kind: DocumentKind, request: AuthenticatedRequest, reply: FastifyReply, body: unknown): void {
-    const read = this.pending.get(request);
+  keep(kind: DocumentKind, request: RequestWithRead, reply: FastifyReply, body: unknown): void {
+    const read = request[PENDING];
     // After a change of access the request has been repeated for another actor.
     if (!read || reply.statusCode !== OK || typeof body !== 'string' || request.actor !== read.actor) return;
     const scope = findDocumentScope(request.actor);
@@ -155,8 +157,8 @@ class KeptDocuments {
     });
   }
 
-  private expect({ documents }: DocumentMemory, identity: Identity, request: AuthenticatedRequest, next: Next): void {
-    this.pending.set(request, { ticket: documents.createTicket(), identity, actor: request.actor as object });
+  private expect({ documents }: DocumentMemory, identity: Identity, request: RequestWithRead, next: Next): void {
+    request[PENDING] = { ticket: documents.createTicket(), identity, actor: request.actor as object };
     next();
   }
 }

@@ -35,16 +35,20 @@ export const getMethod = ({ method }: FastifyRequest): string => (METHODS.has(me
 const getRoute = ({ routeOptions, is404 }: FastifyRequest): string =>
   is404 ? 'unknown' : (routeOptions.url ?? 'unknown');
 
+const REPORT = Symbol('report of the request');
+
+type ObservedRequest = AuthenticatedRequest & { [REPORT]?: ((status: number) => void) | undefined };
+
 /** Reports each request once, when it is completed. */
 export const observeRequests = (fastify: FastifyInstance, observers: readonly RequestObserver[]): void => {
-  const reports = new WeakMap<FastifyRequest, (status: number) => void>();
-  fastify.addHook('onRequest', (request: AuthenticatedRequest, reply, next) => {
+  fastify.addHook('onRequest', (request: ObservedRequest, reply, next) => {
     const startedAt = performance.now();
     const { socket } = request;
     const sentBefore = socket.bytesWritten;
     for (const observer of observers) observer.started?.();
     const report = (status: number): void => {
-      if (!reports.delete(request)) return;
+      if (!request[REPORT]) return;
+      request[REPORT] = undefined;
       const traceId = getTraceId(request.raw);
       const completed: CompletedRequest = {
         requestId: request.id,
@@ -58,10 +62,10 @@ export const observeRequests = (fastify: FastifyInstance, observers: readonly Re
       };
       for (const observer of observers) observer.completed(completed);
     };
-    reports.set(request, report);
+    request[REPORT] = report;
     // Fastify does not call onResponse if the client disconnects.
     reply.raw.once('close', () => report(reply.raw.writableFinished ? reply.raw.statusCode : CLIENT_CLOSED));
     next();
   });
-  onEndlessResponse(fastify, (request, { statusCode }) => reports.get(request)?.(statusCode));
+  onEndlessResponse(fastify, (request: ObservedRequest, { statusCode }) => request[REPORT]?.(statusCode));
 };
