@@ -224,7 +224,7 @@ export const createHttpServer = async (
   const delayOf = createDelaySource(find(Database));
   addPublicUrls(fastify, publicOrigin);
   addObservers(fastify, { tls, requestLog, version });
-  await setSecurityHeaders(fastify, { requiresTls: tls !== null && !isLocalhost });
+  setSecurityHeaders(fastify, { requiresTls: tls !== null && !isLocalhost });
   addCommonHeaders(fastify);
   guardConnections(fastify, trustedProxies, limits, { delayOf, chooseRequestId });
   if (rateLimits) await limitRequests(fastify, { ...rateLimits, authenticator, tokenRateLimit: find(TokenRateLimit) });

@@ -1,5 +1,7 @@
-import helmet from '@fastify/helmet';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import helmet from 'helmet';
 
 const YEAR_SECONDS = 365 * 24 * 3_600;
 
@@ -12,12 +14,24 @@ const YEAR_SECONDS = 365 * 24 * 3_600;
  *
  * Helmet's other headers are left out: they concern pages and downloads in browsers of 2010, and each costs time.
  */
-export const setSecurityHeaders = async (
+export const setSecurityHeaders = (
   fastify: FastifyInstance,
   { requiresTls }: { readonly requiresTls: boolean },
-): Promise<void> => {
-  await fastify.register(helmet, {
-    global: false,
+): void => {
+  const headers = { ...collectHelmetHeaders(requiresTls), 'cache-control': 'no-store' };
+  fastify.addHook('onRequest', (_request, reply, next) => {
+    void reply.headers(headers);
+    next();
+  });
+};
+
+/**
+ * Returns the headers that Helmet sets, with lower-case names. They are the same for every response. Fastify's plugin for
+ * Helmet would add a function and two promises to each request, also where it sets no header.
+ */
+const collectHelmetHeaders = (requiresTls: boolean): Record<string, string> => {
+  const response = new ServerResponse(new IncomingMessage(new Socket()));
+  const setHeaders = helmet({
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
     // Without subdomains, because other services may use them.
     strictTransportSecurity: requiresTls ? { maxAge: YEAR_SECONDS, includeSubDomains: false } : false,
@@ -34,23 +48,6 @@ export const setSecurityHeaders = async (
     xPoweredBy: false,
     xXssProtection: false,
   });
-  let headers: Readonly<Record<string, string>> | null = null;
-  fastify.addHook('onRequest', (_request, reply, next) => {
-    headers ??= { ...collectHelmetHeaders(reply), 'cache-control': 'no-store' };
-    void reply.headers(headers);
-    next();
-  });
-};
-
-/**
- * Returns the headers that Helmet sets, with lower-case names. They are the same for every response. Helmet would
- * compute them for each request and set them without Fastify, so that Node has to merge two sets of headers.
- */
-const collectHelmetHeaders = (reply: FastifyReply): Record<string, string> => {
-  const before = new Set(reply.raw.getHeaderNames());
-  void reply.helmet();
-  const names = reply.raw.getHeaderNames().filter((name) => !before.has(name));
-  const headers = Object.fromEntries(names.map((name) => [name, String(reply.raw.getHeader(name))]));
-  for (const name of names) reply.raw.removeHeader(name);
-  return headers;
+  setHeaders(response.req, response, () => undefined);
+  return Object.fromEntries(Object.entries(response.getHeaders()).map(([name, value]) => [name, String(value)]));
 };
