@@ -109,8 +109,8 @@ class AdmittedRequest implements WaitingRequest {
 }
 
 /**
- * Not a WeakMap: its values refer to its keys, and V8 frees such entries only when it marks the whole heap. Each request then
- * occupied 5 KB until that happened, and the garbage collector took a quarter of the CPU of a GET.
+ * Not a WeakMap: its values would refer to its keys. V8 frees such entries only when it collects the whole heap, so each
+ * request would stay in memory until then (ADR 125).
  */
 const ADMITTED = Symbol('admission of the request');
 
