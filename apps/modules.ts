@@ -69,6 +69,7 @@ import {
   createRunLogs,
   createRunTasksJob,
   RUN_FILES,
+  createAssessmentsJob,
   runsDefinition,
   createLostExecutorsJob,
   createWaitingRemoteRunsJob,
@@ -191,6 +192,7 @@ type ScheduledJobDependencies = {
 
 type JobSettings = Pick<
   Settings,
+  | 'assessmentHours'
   | 'auditArchive'
   | 'edition'
   | 'kafka'
@@ -231,6 +233,15 @@ const createFileJobs = (
   createEndedLogsJob(createRunLogs(store, { blobs, encryptionKeys, logLimit })),
   createAbandonedStateVersionsJob(store, clock, ids),
 ];
+
+/** Returns the job that starts health assessments. The self-hosted edition has none. */
+const createAssessmentJobs = (
+  { store, clock, ids }: ScheduledJobDependencies,
+  { assessmentHours, edition, toolReleases }: JobSettings,
+): readonly ScheduledJob[] =>
+  edition === 'self-hosted'
+    ? []
+    : [createAssessmentsJob({ store, clock, ids, releases: new ToolReleases(toolReleases) }, assessmentHours)];
 
 /** Returns the jobs that send mails and notifications, and delete old notifications. */
 const createMessageJobs = (
@@ -320,6 +331,7 @@ export const createScheduledJobs = (
     createExpiredProvidersJob(store, clock, ids),
     createExpiredVariableSetsJob(store, clock, ids),
     createAutomaticDestroyJob({ store, clock, ids, releases: new ToolReleases(settings.toolReleases) }),
+    ...createAssessmentJobs(dependencies, settings),
     createLostExecutorsJob(store, clock, ids),
     createRunTasksJob({ ...dependencies, ...settings }),
     createWaitingRemoteRunsJob(store.database, clock, logger),

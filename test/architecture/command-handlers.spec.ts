@@ -19,7 +19,7 @@ const listHandledCommands = (sources: readonly SourceFile[]): string[] =>
   findAll(sources, /^@CommandHandler\((\w+)\)$/gm);
 
 /** No caller changes these: jobs of the server append their events. */
-const CHANGED_BY_JOBS = ['destroyReminder', 'trailLog'];
+const CHANGED_BY_JOBS = ['assessment', 'destroyReminder', 'trailLog'];
 
 /** Returns the name of the command class that each aggregate must have: `Change` and the name of the decider. */
 const listExpectedCommands = (sources: readonly SourceFile[]): string[] =>

@@ -15,6 +15,7 @@ import {
   type EndpointModule,
   type Route,
 } from '../support/gateway-routes.js';
+import { recordAssessment } from '../support/assessments.js';
 import { makeOauthClient, openTestGitHost, REACHES_GIT_HOSTS } from '../support/git-host.js';
 import { makeRunTask, makeTaskReport, makeWorkspaceTask } from '../support/task-service.js';
 import { makeNotificationConfiguration } from '../support/notification-receiver.js';
@@ -166,7 +167,7 @@ const STATEMENTS: Readonly<Record<string, number>> = {
   // The organization, the follower, the log, the checkpoint, the entry, its leaf, the keys of its people, and the tiles.
   '/api/v2/organizations/:organization/audit-trail-log/entries/:entry/proof': 8,
   // Each follower has a statement of its own.
-  '/api/v2/admin/site-status': 18,
+  '/api/v2/admin/site-status': 19,
 };
 
 let server: TestServer;
@@ -257,6 +258,7 @@ const furnish = async (): Promise<typeof seeds> => {
   const trigger = await makeRunTrigger(server, workspace, upstream);
   const taskReport = await makeTaskReport(server, workspace);
   const run = await makeRun(server, workspace);
+  const result = await recordAssessment(server, { organization: organization.id, workspace });
   const comment = resource('comments', { body: 'well' });
   const runComment = expectStatus(await server.post(`/api/v2/runs/${run}/comments`, comment), 201).body.data;
   const signer = await makeSigner();
@@ -296,6 +298,7 @@ const furnish = async (): Promise<typeof seeds> => {
     '/api/registry/v1/providers/acme/aws/1.0.0/download/linux': 'amd64',
     'configuration-versions': configuration,
     runs: run,
+    'assessment-results': result,
     plans: run.replace('run-', 'plan-'),
     applies: run.replace('run-', 'apply-'),
     comments: runComment.id,

@@ -19,7 +19,8 @@ const STREAMS: readonly (readonly [prefix: string, stream: string])[] = [
 /** Returns an event with the ids that events of this type have. */
 const createEvent = (type: string) => {
   const stream = STREAMS.find(([prefix]) => type.startsWith(prefix))?.[1] ?? 'other-1';
-  const isOfWorkspace = stream === 'ws-1' || /^(?:Run|ConfigurationVersion|Variable(?!Set)|DataRetention)/.test(type);
+  const isOfWorkspace =
+    stream === 'ws-1' || /^(?:Run|Assessment|ConfigurationVersion|Variable(?!Set)|DataRetention)/.test(type);
   const namesProject = /^(?:WorkspaceCreated|WorkspaceMoved|WorkspaceDeleted|WorkspaceRecovered|TeamProject)/.test(
     type,
   );

@@ -25,7 +25,7 @@ export const PUBLISHED_TABLES: Readonly<Record<string, readonly string[]>> = {
   people: ['team_projects', 'teams', 'users'],
   'personal-data': ['person_keys'],
   registry: ['deleted_registry_providers'],
-  runs: ['configuration_versions', 'runs'],
+  runs: ['assessment_results', 'configuration_versions', 'runs'],
   'ssh-keys': ['ssh_keys'],
   state: ['state_versions'],
   variables: ['deleted_variable_sets'],
@@ -84,7 +84,7 @@ export const UPWARD_READS: readonly UpwardRead[] = [
   {
     reader: 'workspaces',
     owner: 'runs',
-    tables: ['configuration_versions', 'workspace_metrics', 'workspace_runs'],
+    tables: ['assessment_results', 'configuration_versions', 'workspace_metrics', 'workspace_runs'],
     reason: DOCUMENT,
   },
   { reader: 'workspaces', owner: 'state', tables: ['state_version_outputs'], reason: DOCUMENT },

@@ -19,10 +19,13 @@ import { readToolVersion, type CliUser } from './iac.js';
 import type { CliSite } from './site.js';
 
 /** Creates a process that executes the remote runs of the site. */
-export const createSiteExecutor = async ({ api, product }: CliSite): Promise<TestExecutor> => {
+export const createSiteExecutor = async (
+  { api, product }: CliSite,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<TestExecutor> => {
   const token = await makeAgentToken(api, await makeSitePool(api, 'executors'));
   const caFile = join(product.dataFolder, 'tls/ca.pem');
-  return createTestExecutor({ url: product.url, caFile, token }, { CADASTRE_EXECUTOR_CAPACITY: '4' });
+  return createTestExecutor({ url: product.url, caFile, token }, { CADASTRE_EXECUTOR_CAPACITY: '4', ...settings });
 };
 
 const EMPTY_STATE = JSON.stringify({

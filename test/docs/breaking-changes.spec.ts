@@ -43,8 +43,10 @@ const ACCEPTED_CHANGES = [
   'POST /api/v2/workspaces/{id}/configuration-versions 201.data.relationships.ingress-attributes.links can now be absent',
   'GET /api/v2/runs/{id} 200.included[] has 8 alternatives instead of 6',
   'GET /api/v2/workspaces/{id}/runs 200.included[] has 8 alternatives instead of 6',
-  'GET /api/v2/organizations/{organization}/workspaces 200.included[] has 15 alternatives instead of 14',
-  'GET /api/v2/workspaces/{id} 200.included[] has 15 alternatives instead of 14',
+  'GET /api/v2/organizations/{organization}/workspaces 200.included[] has 16 alternatives instead of 14',
+  'GET /api/v2/workspaces/{id} 200.included[] has 16 alternatives instead of 14',
+  // Workspaces show the newest result of a health assessment, and documents include it.
+  'GET /api/v2/organizations/{organization}/agent-pools 200.included[].attributes.last-assessment-result-at can now be string',
   // Cadastre records `oauth_client`, `oauth_token`, `task`, `task_result`, `vcs_repo` and `workspace_task` itself, so no service reports them.
   'POST /api/v2/organizations/{organization}/audit-facts request.resource has 13 alternatives instead of 22',
   'GET /api/v2/applies/{id} 200.data.attributes.log-read-url can now be string',

@@ -160,6 +160,7 @@ type Backup = { readonly archive: BackupArchive; readonly manifest: BackupManife
 
 const FOLLOWERS = [
   'run_queue',
+  'assessments',
   'triggered_runs',
   'changed_runs',
   'scim_teams',

@@ -2,6 +2,7 @@ import type { DocumentedRoute } from '../docs/routes.js';
 import { makeAgentToken, makeMember, makeOrganizationToken, makeToken } from '../support/seeds.js';
 import { makeScimToken } from '../support/scim.js';
 import type { TestServer } from '../support/server.js';
+import { setUpSharedAssessment } from './rows/assessments.js';
 import { setUpSharedProvider } from './rows/identity-providers.js';
 import { setUpSharedIpAllowlist } from './rows/ip-allowlists.js';
 import { setUpSharedNotifications } from './rows/notifications.js';
@@ -47,6 +48,7 @@ export const setUpFuzzedWorld = async (server: TestServer): Promise<FuzzedWorld>
   await setUpSharedProvider(world);
   await setUpSharedNotifications(world);
   await setUpSharedIpAllowlist(world);
+  await setUpSharedAssessment(world);
   return { world, tokens };
 };
 

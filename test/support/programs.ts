@@ -81,6 +81,7 @@ const NEEDS: Readonly<Record<string, readonly ProgramName[]>> = {
   'libs/identity/workload-identities/exchange/pipelines.spec.ts': ['curl', 'jq'],
   'test/architecture/retired-words.ts': ['git'],
   'test/architecture/test-runner.spec.ts': ['ps'],
+  'test/cli/assessments.spec.ts': ['go'],
   'test/deploy/release.spec.ts': ['git'],
   'test/deploy/systemd.spec.ts': ['systemd-analyze'],
   'test/deploy/tools.ts': ['go'],
@@ -104,6 +105,7 @@ const NEEDS: Readonly<Record<string, readonly ProgramName[]>> = {
 };
 
 const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
+  'test/cli/assessments.spec.ts': ['test/support/install-go', 'test/support/install-local-provider'],
   'test/deploy/tools.ts': ['test/deploy/install-tools'],
   'test/support/example-programs.ts': ['test/support/install-go'],
   'test/support/foreign-verifiers.ts': ['test/support/install-go'],

@@ -3884,6 +3884,100 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/workspaces/{id}/current-assessment-result': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show the newest assessment result of a workspace */
+    get: operations['readCurrentAssessmentResult'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/assessment-results/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show an assessment result */
+    get: operations['getAssessmentResult'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/assessment-results/{id}/json-output': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get a link to the JSON output of an assessment
+     * @description The plan, which can contain secrets. Needs admin access to the workspace.
+     */
+    get: operations['readAssessmentJson'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/assessment-results/{id}/json-schema': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get a link to the schemas of the providers of an assessment
+     * @description Needs admin access to the workspace.
+     */
+    get: operations['readAssessmentSchemas'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/assessment-results/{id}/log-output': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Get a link to the log of an assessment
+     * @description Needs admin access to the workspace.
+     */
+    get: operations['readAssessmentLog'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/runs/{id}/comments': {
     parameters: {
       query?: never;
@@ -8343,6 +8437,12 @@ export interface components {
           'resource-changes'?: number | null;
           'resource-destructions'?: number | null;
           'resource-imports'?: number | null;
+          'resources-drifted'?: number | null;
+          'resources-undrifted'?: number | null;
+          'checks-passed'?: number | null;
+          'checks-failed'?: number | null;
+          'checks-errored'?: number | null;
+          'checks-unknown'?: number | null;
           message?: string | null;
         };
         relationships?: unknown;
@@ -11864,8 +11964,12 @@ export interface components {
         'execution-mode': 'remote' | 'local' | 'agent';
         /** @constant */
         'hyok-enabled': false;
-        /** @constant */
-        'last-assessment-result-at': null;
+        /**
+         * Format: date-time
+         * @description When the newest result of a health assessment was recorded.
+         * @example null
+         */
+        'last-assessment-result-at': string | null;
         /**
          * Format: date-time
          * @description When its settings, state or runs changed last.
@@ -11981,7 +12085,8 @@ export interface components {
           links?: components['schemas']['RelatedLinks'];
         };
         'current-assessment-result': {
-          data: null;
+          data: components['schemas']['AssessmentResultIdentifier'] | null;
+          links?: components['schemas']['RelatedLinks'];
         };
         'current-configuration-version': {
           data: components['schemas']['ConfigurationVersionIdentifier'] | null;
@@ -12061,6 +12166,12 @@ export interface components {
          */
         'self-html': string;
       };
+    };
+    AssessmentResultIdentifier: {
+      /** @constant */
+      type: 'assessment-results';
+      /** @example id-of-assessment-results */
+      id: string;
     };
     ConfigurationVersionIdentifier: {
       /** @constant */
@@ -13772,7 +13883,13 @@ export interface components {
          */
         'position-in-queue': number;
         /** @enum {string} */
-        source: 'tfe-api' | 'tfe-ui' | 'tfe-configuration-version' | 'tfe-run-trigger' | 'tfe-infrastructure-lifecycle';
+        source:
+          | 'tfe-api'
+          | 'tfe-ui'
+          | 'tfe-configuration-version'
+          | 'tfe-run-trigger'
+          | 'tfe-infrastructure-lifecycle'
+          | 'assessment';
         /** @enum {string} */
         status:
           | 'pending'
@@ -14092,6 +14209,77 @@ export interface components {
       type: 'workspace-run-alerts';
       /** @example id-of-workspace-run-alerts */
       id: string;
+    };
+    AssessmentResultDocument: {
+      data: components['schemas']['AssessmentResult'];
+    };
+    /** @description What a health assessment of a workspace has found: resources that have drifted from the state, and checks. */
+    AssessmentResult: {
+      /** @example asmtres-cHh5777xm8Vvt2nU */
+      id: string;
+      /** @constant */
+      type: 'assessment-results';
+      attributes: {
+        /** @description False if a check failed or could not be evaluated. */
+        'all-checks-succeeded': boolean;
+        /** @example 3 */
+        'checks-errored': number;
+        /** @example 3 */
+        'checks-failed': number;
+        /** @example 3 */
+        'checks-passed': number;
+        /** @example 3 */
+        'checks-unknown': number;
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'created-at': string;
+        /** @description Whether resources differ from the state. */
+        drifted: boolean;
+        /**
+         * Format: date-time
+         * @description An extension of Cadastre: when the first of the assessments without interruption found drift. Null without drift.
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'drifted-since': string | null;
+        /**
+         * @description Why the assessment has failed; null if it succeeded.
+         * @example null
+         */
+        'error-message': string | null;
+        /**
+         * @description The same as `error-message`.
+         * @example null
+         */
+        'error-msg': string | null;
+        /** @example 3 */
+        'resources-drifted': number;
+        /** @example 3 */
+        'resources-undrifted': number;
+        /**
+         * @description Whether the resources could be compared.
+         * @example true
+         */
+        succeeded: boolean;
+      };
+      relationships: {
+        run: {
+          data: components['schemas']['RunIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        workspace: {
+          data: components['schemas']['WorkspaceIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/assessment-results/asmtres-cHh5777xm8Vvt2nU
+         */
+        self: string;
+      };
     };
     CommentDocument: {
       data: components['schemas']['Comment'];
@@ -16212,6 +16400,7 @@ export interface components {
       included?: (
         | components['schemas']['AgentPool']
         | components['schemas']['Apply']
+        | components['schemas']['AssessmentResult']
         | components['schemas']['ConfigurationVersion']
         | components['schemas']['IngressAttributes']
         | components['schemas']['EffectiveTagBinding']
@@ -16260,6 +16449,7 @@ export interface components {
       included?: (
         | components['schemas']['AgentPool']
         | components['schemas']['Apply']
+        | components['schemas']['AssessmentResult']
         | components['schemas']['ConfigurationVersion']
         | components['schemas']['IngressAttributes']
         | components['schemas']['EffectiveTagBinding']
@@ -42021,6 +42211,227 @@ export interface operations {
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
       422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  readCurrentAssessmentResult: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the workspace. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AssessmentResultDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      /** @description The workspace has no result, or you may not see its runs. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The workspace has no result, or you may not see its runs."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getAssessmentResult: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the assessment result. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AssessmentResultDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  readAssessmentJson: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the assessment result. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The plan has not ended. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description A signed link, which needs no token. */
+      307: {
+        headers: {
+          /** @description The address of the file. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      /** @description A data retention policy has deleted it, or you may not see the result. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "A data retention policy has deleted it, or you may not see the result."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  readAssessmentSchemas: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the assessment result. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The plan has not ended. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description A signed link, which needs no token. */
+      307: {
+        headers: {
+          /** @description The address of the file. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      /** @description A data retention policy has deleted it, or you may not see the result. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "A data retention policy has deleted it, or you may not see the result."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  readAssessmentLog: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the assessment result. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A signed link, which needs no token. */
+      307: {
+        headers: {
+          /** @description The address of the file. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

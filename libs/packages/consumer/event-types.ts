@@ -968,7 +968,13 @@ type EventSchemas = {
       configurationVersion: string;
       message: string;
       /** @enum {string} */
-      source: 'tfe-api' | 'tfe-ui' | 'tfe-configuration-version' | 'tfe-run-trigger' | 'tfe-infrastructure-lifecycle';
+      source:
+        | 'tfe-api'
+        | 'tfe-ui'
+        | 'tfe-configuration-version'
+        | 'tfe-run-trigger'
+        | 'tfe-infrastructure-lifecycle'
+        | 'assessment';
       createdBy: {
         type: string;
         id: string;
@@ -1126,6 +1132,15 @@ type EventSchemas = {
     };
     /** cadastre.RunConfigurationGenerated.v1 */
     RunConfigurationGenerated: Record<string, never>;
+    /** cadastre.RunAssessed.v1 */
+    RunAssessed: {
+      resourcesDrifted: number;
+      resourcesUndrifted: number;
+      checksPassed: number;
+      checksFailed: number;
+      checksErrored: number;
+      checksUnknown: number;
+    };
     /** cadastre.RunDataDeleted.v1 */
     RunDataDeleted: Record<string, never>;
     /** cadastre.RunDiscarded.v1 */
@@ -1310,6 +1325,24 @@ type EventSchemas = {
       /** @enum {string} */
       shown: 'link' | 'state';
       linkOf: string | null;
+    };
+    /** cadastre.AssessmentRecorded.v1 */
+    AssessmentRecorded: {
+      workspace: string;
+      run: string;
+      succeeded: boolean;
+      counts: {
+        resourcesDrifted: number;
+        resourcesUndrifted: number;
+        checksPassed: number;
+        checksFailed: number;
+        checksErrored: number;
+        checksUnknown: number;
+      };
+      errorMessage: string | null;
+      driftedSince: string | null;
+      checksFailingSince: string | null;
+      changes: ('drifted' | 'check_failure' | 'failed')[];
     };
     /** cadastre.RunTriggerCreated.v1 */
     RunTriggerCreated: {
@@ -2256,6 +2289,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   RunErrored: 1,
   RunErroredStateStored: 1,
   RunConfigurationGenerated: 1,
+  RunAssessed: 1,
   RunDataDeleted: 1,
   RunDiscarded: 1,
   RunCancelRequested: 1,
@@ -2281,6 +2315,7 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   ConfigurationVersionDownloaded: 1,
   PlanOutputDownloaded: 1,
   ErroredStateDownloaded: 1,
+  AssessmentRecorded: 1,
   RunTriggerCreated: 1,
   RunTriggerDeleted: 1,
   AutoDestroyReminded: 1,

@@ -160,6 +160,11 @@ export const settingVariables = {
     'comma-separated releases of Terraform or OpenTofu that workspaces may choose besides those built in',
     toolReleases.default([]),
   ),
+  CADASTRE_ASSESSMENT_HOURS: defineVariable(
+    '24',
+    'hours from one health assessment of a workspace to the next',
+    wholeNumberSchema(1, 8_760, 24),
+  ),
   CADASTRE_GLOBAL_REMOTE_STATE: defineVariable(
     'false',
     'true: new workspaces share their state with their organization unless the request says otherwise',

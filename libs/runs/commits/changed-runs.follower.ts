@@ -14,6 +14,7 @@ const CHANGES_STATUS: Readonly<Record<RunEvent['type'], boolean>> = {
   RunIdentityTokenIssued: false,
   RunPlanned: true,
   RunConfigurationGenerated: false,
+  RunAssessed: false,
   RunPlannedAndFinished: true,
   RunPlanSaved: true,
   RunConfirmed: true,

@@ -1,6 +1,6 @@
 import { sql, type Sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
-import { isConnectionUsable } from '#runs/runs';
+import { ASSESSMENT, isConnectionUsable } from '#runs/runs';
 import { IS_AGGREGATED, REPORTS_STATUSES } from './untriggered-plans.queries.js';
 
 /** A run whose status the Git host does not have. */
@@ -32,7 +32,7 @@ const COLUMNS = sql`
   oc.service_provider as "serviceProvider", oc.api_url as "apiUrl", s.report`;
 
 const JOINS = sql`
-  join workspaces w on w.id = r.workspace join organizations o on o.id = w.organization
+  join workspaces w on w.id = r.workspace and r.source <> ${ASSESSMENT} join organizations o on o.id = w.organization
   join oauth_clients oc on ${isConnectionUsable(sql`c.ingress ->> 'oauthToken'`)}
   left join commits.reported_runs s on s.run = r.id`;
 
@@ -41,7 +41,7 @@ export const storeChangedRuns = (changed: readonly { readonly run: string; reado
   insert into commits.changed_runs (run, organization, changes, changed_at)
   select r.id, r.organization, 1, n.at from jsonb_to_recordset(${sql.json(changed)}::jsonb) n (run text, at timestamptz)
     join runs r on r.id = n.run join configuration_versions c on c.id = r.configuration_version
-   where c.ingress is not null
+   where c.ingress is not null and r.source <> ${ASSESSMENT}
    order by r.id
   on conflict (run) do update set changes = changed_runs.changes + 1, changed_at = excluded.changed_at`;
 

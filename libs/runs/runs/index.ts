@@ -1,6 +1,7 @@
-export type { RunEvent } from './runs/run-event.js';
+export { ASSESSMENT, type RunEvent } from './runs/run-event.js';
 export { CONFIGURATION_FILES } from './configuration-versions/configuration-version.files.js';
 export { createConfigurationSweeper } from './configuration-versions/configuration-sweeper.follower.js';
+export { createAssessmentsJob } from './assessments/assessments.job.js';
 export { createEndedLogsJob } from './logs/ended-logs.job.js';
 export { prepareRunDataDeletion } from './run-files/run-data.writes.js';
 export { RUN_FILES } from './run-files/run.files.js';

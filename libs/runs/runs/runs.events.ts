@@ -4,7 +4,14 @@ import { inWorkspace } from '#api/access/rules';
 import { upcastMember } from '#api/json-api';
 import { RUN_OPTIONS } from './runs/run-options.js';
 import { RUN_STATUSES } from './runs/run-status.js';
-import { RUN_SOURCES, type PlannedCounts, type RunEvent, type RunExecution, type RunStage } from './runs/run-event.js';
+import {
+  RUN_SOURCES,
+  type AssessedCounts,
+  type PlannedCounts,
+  type RunEvent,
+  type RunExecution,
+  type RunStage,
+} from './runs/run-event.js';
 import { beginRun, reachAsCurrent, reachNext, reachStatus, requeuePlan } from './runs/run-history.js';
 import type { TaskStageEvent } from './task-results/task-stages.events.js';
 import { createStatusNotification, createStageNotification } from './runs/run-notifications.js';
@@ -19,6 +26,15 @@ const counts = z.strictObject({
   destructions: z.int(),
   imports: z.int(),
 }) satisfies z.ZodType<PlannedCounts>;
+
+const assessed = z.strictObject({
+  resourcesDrifted: z.int(),
+  resourcesUndrifted: z.int(),
+  checksPassed: z.int(),
+  checksFailed: z.int(),
+  checksErrored: z.int(),
+  checksUnknown: z.int(),
+}) satisfies z.ZodType<AssessedCounts>;
 
 const execution = z.strictObject({
   agent: z.string(),
@@ -177,6 +193,11 @@ export const runEvents = defineEvents(
     },
     RunConfigurationGenerated: {
       schema: nothing,
+      audit: progress,
+      live: { unsent: 'the end of the plan follows at once' },
+    },
+    RunAssessed: {
+      schema: assessed,
       audit: progress,
       live: { unsent: 'the end of the plan follows at once' },
     },

@@ -7,6 +7,11 @@ import { Database } from '#platform/postgres';
 import { Vault } from '#storage/vault';
 import { EncryptedBlobs, SignedLinks, type BlobStore } from '#storage/blob-store';
 import { CurrentRuns, ToolReleases } from '#workspaces/workspaces';
+import { AssessmentResultsController } from './assessments/assessment-results.controller.js';
+import { assessment, assessmentEvents } from './assessments/assessment.js';
+import { assessmentsFollower } from './assessments/assessments.follower.js';
+import { assessmentResults } from './assessments/assessments.view.js';
+import { WorkspaceRuns } from './assessments/workspace-runs.renderer.js';
 import { configurationVersion, configurationVersionEvents } from './configuration-versions/configuration-version.js';
 import { configurationVersions } from './configuration-versions/configuration-versions.projection.js';
 import { selectOrganizationFiles } from './run-files/organization-files.queries.js';
@@ -28,6 +33,7 @@ import { ConfigurationVersionsController } from './configuration-versions/config
 import { ConfigurationVersionsHandler } from './configuration-versions/configuration-versions.handler.js';
 import { OrganizationCapacityController } from './queue/organization-capacity.controller.js';
 import { PlanDocumentLinks } from './plan-documents/plan-documents.links.js';
+import { PlanDocumentRedirects } from './plan-documents/plan-document-redirects.service.js';
 import { PlanDocuments } from './plan-documents/plan-documents.service.js';
 import { PlanDocumentsController } from './plan-documents/plan-documents.controller.js';
 import { PlanRedactor } from './plan-documents/plan-redactor.threads.js';
@@ -84,8 +90,13 @@ export const runsDefinition: ModuleDefinition = {
     ...configurationReads,
     ...planOutputReads,
     ...erroredStateReads,
+    ...assessmentEvents,
   },
-  aggregates: [defineAggregate('run', run), defineAggregate('cv', configurationVersion)],
+  aggregates: [
+    defineAggregate('run', run),
+    defineAggregate('cv', configurationVersion),
+    defineAggregate('asmtres', assessment),
+  ],
   projections: [
     toProjection(runSecrets),
     toProjection(runTokens),
@@ -96,8 +107,9 @@ export const runsDefinition: ModuleDefinition = {
     toProjection(taskData),
     toProjection(runLogChunks),
     toProjection(configurationVersions),
+    toProjection(assessmentResults),
   ],
-  followers: [runQueueFollower],
+  followers: [runQueueFollower, assessmentsFollower],
   migrations: new URL('./sql/', import.meta.url),
   tablesOutsideLog: [
     {
@@ -180,6 +192,7 @@ export const createCommitVersions = ({
 const CONTROLLERS = [
   AdminRunsController,
   AppliesController,
+  AssessmentResultsController,
   CommentsController,
   ConfigurationFilesController,
   ErroredStatesController,
@@ -213,8 +226,10 @@ const SERVICES = [
   RunChanges,
   RunRenderer,
   RunsHandler,
+  PlanDocumentRedirects,
   PlanDocuments,
   PlanRedactor,
+  WorkspaceRuns,
 ];
 
 /** Provides the signed links to configurations, plan documents and logs. */
@@ -275,7 +290,7 @@ export class RunsModule {
           inject: [EventStore, RunChanges],
         },
         { provide: RunFiles, useValue: new RunFiles(encrypted) },
-        { provide: CurrentRuns, useExisting: RunRenderer },
+        { provide: CurrentRuns, useExisting: WorkspaceRuns },
         { provide: SiteRunLimit, useValue: new SiteRunLimit(options.siteRunsPerOrganization) },
         { provide: Quotas, useValue: options.quotas },
         RunVariables,

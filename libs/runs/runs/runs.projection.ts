@@ -160,6 +160,8 @@ export const runs: Projection<RunEvent | RunOwnerDeleted> = {
          where id = ${stream}`,
     RunConfigurationGenerated: (_, { stream }) =>
       sql`update runs set generated_configuration = true where id = ${stream}`,
+    RunAssessed: (counts, { stream }) =>
+      sql`update runs set assessed = ${sql.json(counts)}::jsonb where id = ${stream}`,
     RunDataDeleted: (_, { stream, time }) => sql`update runs set data_deleted_at = ${time} where id = ${stream}`,
     RunDiscarded: onStatus('RunDiscarded'),
     RunCancelRequested: ({ forceCancelAvailableAt }, event) => [

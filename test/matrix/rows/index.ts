@@ -1,5 +1,6 @@
 import { access } from './access.js';
 import { agentsAndKeys } from './agents.js';
+import { assessmentRows } from './assessments.js';
 import { auditTrailLogRows } from './audit-trail-log.js';
 import { edge } from './edge.js';
 import { facts } from './facts.js';
@@ -76,5 +77,5 @@ export const ROWS = {
     ...notificationsOfWorkspaces,
     ...state,
   ],
-  runs: [...runs, ...runTriggerRows, ...workspaceTaskRows, ...variables],
+  runs: [...runs, ...assessmentRows, ...runTriggerRows, ...workspaceTaskRows, ...variables],
 } as const;

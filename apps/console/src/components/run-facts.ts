@@ -11,6 +11,7 @@ const SOURCES: Readonly<Record<RunAttributes['source'], string>> = {
   'tfe-configuration-version': 'Upload',
   'tfe-run-trigger': 'Run trigger',
   'tfe-infrastructure-lifecycle': 'Automatic destroy',
+  assessment: 'Health assessment',
 };
 
 /** Returns where a run was queued: here, by a request, by the upload of a configuration, or by the server itself. */

@@ -49,6 +49,12 @@ export type PhaseReport = {
   readonly 'resource-changes'?: number;
   readonly 'resource-destructions'?: number;
   readonly 'resource-imports'?: number;
+  readonly 'resources-drifted'?: number;
+  readonly 'resources-undrifted'?: number;
+  readonly 'checks-passed'?: number;
+  readonly 'checks-failed'?: number;
+  readonly 'checks-errored'?: number;
+  readonly 'checks-unknown'?: number;
 };
 
 /** What people see of an executor. */

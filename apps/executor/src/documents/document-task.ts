@@ -1,3 +1,4 @@
+import type { AssessedPlan } from '../output/assessed-plan.js';
 import type { ChangeCounts } from '../output/change-counts.js';
 
 /** The character between the documents of a file. In JSON, it is always escaped. */
@@ -21,6 +22,8 @@ export type DocumentTask =
 type DocumentResults = {
   readonly ReadPlan: {
     readonly counts: ChangeCounts;
+    /** What a plan that only refreshes has found; null for other plans. */
+    readonly assessed: AssessedPlan | null;
     readonly hasChanges: boolean;
     /** Whether terraform has generated configuration for imported resources. */
     readonly hasGeneratedConfiguration: boolean;

@@ -5,6 +5,7 @@ import { json } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { z } from 'zod';
+import { assessPlan } from '../output/assessed-plan.js';
 import { countPlannedChanges, hasGeneratedConfiguration, hasPlannedChanges } from '../output/change-counts.js';
 import { DOCUMENT_SEPARATOR, type DocumentResult, type DocumentTask } from './document-task.js';
 import { reduceSchemas } from './used-schemas.js';
@@ -37,6 +38,7 @@ const readPlan = async (task: Extract<DocumentTask, { type: 'ReadPlan' }>): Prom
   await writeCompressed(planText, task.compressedPlan);
   return {
     counts,
+    assessed: task.isRefreshOnly ? assessPlan(plan) : null,
     hasChanges: hasPlannedChanges(plan, task.isRefreshOnly),
     hasGeneratedConfiguration: hasGeneratedConfiguration(plan),
     declaredVariables: task.variables.filter((key) => Object.hasOwn(declared, key)),

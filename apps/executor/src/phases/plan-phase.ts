@@ -104,7 +104,7 @@ const uploadPlanFile = async ({ api, claimed, folder, stop }: PhaseContext, reco
   await api.uploadPlanFile(claimed, await openAsBlob(archive), stop.signal);
 };
 
-const toReport = ({ counts, hasChanges, hasGeneratedConfiguration }: ReadPlan): PhaseEnd => ({
+const toReport = ({ assessed, counts, hasChanges, hasGeneratedConfiguration }: ReadPlan): PhaseEnd => ({
   status: 'planned',
   'has-changes': hasChanges,
   'generated-configuration': hasGeneratedConfiguration,
@@ -112,6 +112,16 @@ const toReport = ({ counts, hasChanges, hasGeneratedConfiguration }: ReadPlan): 
   'resource-changes': counts.changes,
   'resource-destructions': counts.destructions,
   'resource-imports': counts.imports,
+  ...(assessed
+    ? {
+        'resources-drifted': assessed.resourcesDrifted,
+        'resources-undrifted': assessed.resourcesUndrifted,
+        'checks-passed': assessed.checks.pass,
+        'checks-failed': assessed.checks.fail,
+        'checks-errored': assessed.checks.error,
+        'checks-unknown': assessed.checks.unknown,
+      }
+    : {}),
 });
 
 /** Plans a run. Resolves to the report of a plan that succeeded. */

@@ -158,7 +158,9 @@ const buildRuns = (at: Timestamp): Sql => sql`
       cross join lateral (select ${WORKSPACE_METRIC_COLUMNS} from (select ${RUN_MEASURE_COLUMNS} from history_runs
                                                    where workspace = w.id and finished_at <= ${at}
                                                    order by finished_at desc, run desc limit ${METRICS_WINDOW_RUNS}) f) m
-     where m.runs > 0)`;
+     where m.runs > 0),
+  assessment_results as not materialized (
+    select * from views.assessment_results where created_at <= ${at}::timestamptz)`;
 
 /**
  * Returns common table expressions for a statement about workspaces, so that it reads the past: they have the names of

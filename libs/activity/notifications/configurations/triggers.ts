@@ -1,4 +1,5 @@
 import {
+  ASSESSMENT_TRIGGERS,
   AUTO_DESTROY_TRIGGERS,
   RUN_TRIGGERS,
   unprocessable,
@@ -14,12 +15,7 @@ export type SubscribableType = (typeof SUBSCRIBABLE_TYPES)[number];
  * Triggers of features that Cadastre does not have. Configurations keep them, because clients compare the lists, but
  * nothing sends them.
  */
-const KEPT_TRIGGERS = [
-  'assessment:drifted',
-  'assessment:check_failure',
-  'assessment:failed',
-  'change_request:created',
-] as const;
+const KEPT_TRIGGERS = ['change_request:created'] as const;
 
 export type Trigger = SentTrigger | (typeof KEPT_TRIGGERS)[number];
 
@@ -29,6 +25,7 @@ export const VERIFICATION = 'verification';
 export const TRIGGERS: readonly Trigger[] = [
   ...RUN_TRIGGERS,
   ...WORKSPACE_TRIGGERS,
+  ...ASSESSMENT_TRIGGERS,
   ...KEPT_TRIGGERS,
   ...AUTO_DESTROY_TRIGGERS,
 ];

@@ -8,8 +8,9 @@ import {
   type Timestamp,
 } from '#platform/kernel';
 import type { Follower } from '#storage/event-store';
+import { ASSESSMENT } from '#runs/runs';
 import { MAIL_HOST } from '../configurations/destinations.js';
-import { toNotifiedEvent, withDestroyResult, type NotifiedEvent } from './notified-events.js';
+import { listNotifiedEvents, withDestroyResult, type NotifiedEvent } from './notified-events.js';
 
 /** A person, team or service without its name, which belongs to the user and can change. */
 export type ActorReference = { readonly type: string; readonly id: string };
@@ -66,13 +67,15 @@ const selectDeliveries = (events: readonly NotifiedEvent[]): Sql => sql`
     join notification_configurations n
       on n.subscribable in (e.workspace_id, e.organization) and n.enabled and e.trigger = any (n.triggers)
          and n.notifies_from <= e.time
-   where e.workspace_id is not null and (not e."ifWaiting" or ${WAITS_FOR_USER})
+   where e.workspace_id is not null and r.source is distinct from ${ASSESSMENT} and (not e."ifWaiting" or ${WAITS_FOR_USER})
      and (not e."ifAutoDestroy" or r.source = 'tfe-infrastructure-lifecycle')`;
+
+/** Triggers that an event can have besides another one. */
+const SECOND_TRIGGERS: readonly string[] = ['workspace:auto_destroy_run_results', 'assessment:check_failure'];
 
 /** Returns the same id whenever the event is read again, so that no notification is stored twice. */
 const deriveId = ({ event, configuration, trigger }: NewDelivery): string => {
-  // The end of a run can have two triggers.
-  const result = trigger === 'workspace:auto_destroy_run_results' ? ` ${trigger}` : '';
+  const result = SECOND_TRIGGERS.includes(trigger) ? ` ${trigger}` : '';
   return `nd-${createHash('sha256').update(`${event} ${configuration}${result}`).digest('hex').slice(0, 32)}`;
 };
 
@@ -97,7 +100,7 @@ export const createNotificationsFollower = (registry: EventRegistry): Follower =
   keepEncrypted: true,
   tables: [],
   follow: async (events, session) => {
-    const notified = events.flatMap((event) => toNotifiedEvent(registry, event) ?? []).flatMap(withDestroyResult);
+    const notified = events.flatMap((event) => listNotifiedEvents(registry, event)).flatMap(withDestroyResult);
     if (notified.length === 0) return [];
     const deliveries = await session.run<NewDelivery>(selectDeliveries(notified));
     return deliveries.length === 0 ? [] : [insertDeliveries(deliveries)];

@@ -24,19 +24,19 @@ export type NotifiedEvent = {
 
 const DEFAULTS = { status: null, ifWaiting: false, workspaceName: null, destroyedFrom: null };
 
-/** Returns what the event notifies about; null for events that notify about nothing. */
-export const toNotifiedEvent = (registry: EventRegistry, event: RecordedEvent): NotifiedEvent | null => {
+/** Returns what the event notifies about, once for each of its triggers. */
+export const listNotifiedEvents = (registry: EventRegistry, event: RecordedEvent): readonly NotifiedEvent[] => {
   const { id, time, stream, organization, context, type, data } = event;
   const kind = registry[type];
   const rule = kind?.notifies?.(data as never) ?? null;
-  if (!kind || !rule || organization === null) return null;
-  const { trigger, status, ifWaiting, workspaceName, workspace, destroyedFrom } = {
+  if (!kind || !rule || organization === null) return [];
+  const { trigger, also, status, ifWaiting, workspaceName, workspace, destroyedFrom } = {
     ...DEFAULTS,
     workspace: stream,
     ...rule,
   };
   const isRun = kind.stream === 'run';
-  return {
+  const notified = {
     event: id,
     time,
     organization,
@@ -50,6 +50,7 @@ export const toNotifiedEvent = (registry: EventRegistry, event: RecordedEvent): 
     ifAutoDestroy: false,
     actor: { type: context.accessor.type, id: context.accessor.id },
   };
+  return also ? [notified, { ...notified, trigger: also }] : [notified];
 };
 
 const ENDS: readonly SentTrigger[] = ['run:completed', 'run:errored'];

@@ -12,7 +12,7 @@ import {
   type UnfetchedCommit,
   type UsedCommit,
 } from './commit-versions.queries.js';
-import { cancelRun } from '../runs/change-run.operation.js';
+import { cancelRun, COOL_OFF_MS } from '../runs/change-run.operation.js';
 import { deriveId } from '../runs/runs.ids.js';
 
 /** A commit of the repository of a workspace that becomes a configuration version. */
@@ -42,9 +42,6 @@ const toCommitVersionId = (workspace: string, { sha, pullRequest, attempt }: Com
   const ofPullRequest = pullRequest === null ? '' : ` ${pullRequest}${attempt === 1 ? '' : ` ${attempt}`}`;
   return deriveId('cv', `${workspace} ${sha}${ofPullRequest}`);
 };
-
-/** How long an executor can take to stop. */
-const COOL_OFF_MS = 10_000;
 
 /** Returns the kind of a Git host without its edition: `github` for `github_enterprise`. */
 const toSource = (serviceProvider: string): ConfigurationSource =>

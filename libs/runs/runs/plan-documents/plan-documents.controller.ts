@@ -24,22 +24,20 @@ import {
   getClientAddress,
   Public,
   requireAddressOfLink,
-  requirePermission,
   selectRangesOfLink,
   type Actor,
 } from '#api/access';
 import { ReadRecorder, releaseOnceRecorded } from '#api/reads';
 import { checkContentLength, limitUpload, MIB, readBytes } from '#storage/blob-store';
 import { Database } from '#platform/postgres';
-import { getPhaseStatus, hasEnded } from '../logs/run-log.js';
 import { selectFence } from '../logs/run-logs.queries.js';
 import { parseFence } from '../runs/run-fence.js';
 import type { LinkRecipient } from '../runs/run-logs.links.js';
 import type { PlanOutputRead } from '../reads.events.js';
-import { RunFiles, type PlanDocumentKind } from '../run-files/run.files.js';
+import { RunFiles } from '../run-files/run.files.js';
 import { createDeletedDataRefusal } from '../runs/run.js';
 import { toRunId } from '../runs/runs.document.js';
-import { findRun } from '../runs/runs.queries.js';
+import { PlanDocumentRedirects } from './plan-document-redirects.service.js';
 import { PlanDocumentLinks } from './plan-documents.links.js';
 import { PlanDocuments, toDocument } from './plan-documents.service.js';
 
@@ -65,6 +63,7 @@ export class PlanDocumentsController {
     private readonly documents: PlanDocuments,
     private readonly files: RunFiles,
     private readonly links: PlanDocumentLinks,
+    private readonly redirects: PlanDocumentRedirects,
     private readonly reads: ReadRecorder,
   ) {}
 
@@ -103,7 +102,7 @@ export class PlanDocumentsController {
     @CurrentActor() actor: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    return this.redirect(toRunId(id, 'plan'), 'json-output', actor, reply);
+    return this.redirects.redirect(toRunId(id, 'plan'), 'json-output', actor, reply);
   }
 
   @Get('runs/:id/plan/json-output')
@@ -113,7 +112,7 @@ export class PlanDocumentsController {
     @CurrentActor() actor: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    return this.redirect(id, 'json-output', actor, reply);
+    return this.redirects.redirect(id, 'json-output', actor, reply);
   }
 
   @Get('plans/:id/json-output-redacted')
@@ -123,7 +122,7 @@ export class PlanDocumentsController {
     @CurrentActor() actor: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    return this.redirect(toRunId(id, 'plan'), 'json-output-redacted', actor, reply);
+    return this.redirects.redirect(toRunId(id, 'plan'), 'json-output-redacted', actor, reply);
   }
 
   @Get('runs/:id/plan/json-output-redacted')
@@ -133,7 +132,7 @@ export class PlanDocumentsController {
     @CurrentActor() actor: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    return this.redirect(id, 'json-output-redacted', actor, reply);
+    return this.redirects.redirect(id, 'json-output-redacted', actor, reply);
   }
 
   @Get('plans/:id/json-schema')
@@ -143,7 +142,7 @@ export class PlanDocumentsController {
     @CurrentActor() actor: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    return this.redirect(toRunId(id, 'plan'), 'json-schema', actor, reply);
+    return this.redirects.redirect(toRunId(id, 'plan'), 'json-schema', actor, reply);
   }
 
   @Get('runs/:id/plan/json-schema')
@@ -153,7 +152,7 @@ export class PlanDocumentsController {
     @CurrentActor() actor: Actor,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    return this.redirect(id, 'json-schema', actor, reply);
+    return this.redirects.redirect(id, 'json-schema', actor, reply);
   }
 
   /** The signed link replaces the token. */
@@ -192,21 +191,6 @@ export class PlanDocumentsController {
     checkContentLength(length, MAX_UPLOAD_BYTES);
     const read = () => readBytes(limitUpload(content, MAX_UPLOAD_BYTES));
     await this.documents.receive(length ?? MAX_UPLOAD_BYTES, read, store);
-  }
-
-  /** Responds with 204 until the plan has ended. */
-  private async redirect(run: string, kind: PlanDocumentKind, actor: Actor, reply: FastifyReply): Promise<void> {
-    const row = await findRun(this.database, actor, run);
-    if (kind !== 'json-output-redacted') requirePermission(actor, 'read-plan-output', row);
-    if (!hasEnded(getPhaseStatus('plan', row))) return void reply.status(204);
-    if (row.dataDeletedAt !== null) throw createDeletedDataRefusal();
-    const document = toDocument({ id: run, fence: row.planExecution?.fence ?? null }, kind);
-    if ((await this.files.size(document)) === null) throw notFound('The executor has not uploaded this document');
-    if (kind === 'json-output') {
-      const data = { run, workspace: row.workspace, shown: 'link', linkOf: actor.id } as const;
-      await this.reads.record<PlanOutputRead>(actor, row.organization, { type: 'PlanOutputDownloaded', data });
-    }
-    void reply.header('location', this.links.urlOf(run, kind, actor));
   }
 
   /** Records the download with the caller that got the link. */

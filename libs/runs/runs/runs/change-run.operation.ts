@@ -164,6 +164,9 @@ export const expireLease = async (
   }
 };
 
+/** How long an executor can take to stop before callers can cancel the run by force. */
+export const COOL_OFF_MS = 10_000;
+
 /** Cancels a run. Does nothing if it has ended, or is being canceled. */
 export const cancelRun = async (
   store: EventStore,

@@ -11,6 +11,9 @@ import type {
 } from '../task-stages/run-task-stage.js';
 import type { RunStatus } from './run-status.js';
 
+/** The source of the plans of health assessments, which are in no list of runs. */
+export const ASSESSMENT = 'assessment';
+
 /** `tfe-infrastructure-lifecycle`: automatic destroy. */
 export const RUN_SOURCES = [
   'tfe-api',
@@ -18,6 +21,7 @@ export const RUN_SOURCES = [
   'tfe-configuration-version',
   'tfe-run-trigger',
   'tfe-infrastructure-lifecycle',
+  ASSESSMENT,
 ] as const;
 export type RunSource = (typeof RUN_SOURCES)[number];
 
@@ -27,6 +31,16 @@ export type PlannedCounts = {
   readonly changes: number;
   readonly destructions: number;
   readonly imports: number;
+};
+
+/** How the resources and the checks of a state compare with what exists, as a refresh finds it. */
+export type AssessedCounts = {
+  readonly resourcesDrifted: number;
+  readonly resourcesUndrifted: number;
+  readonly checksPassed: number;
+  readonly checksFailed: number;
+  readonly checksErrored: number;
+  readonly checksUnknown: number;
 };
 
 type MessageData = { readonly message: string | null };
@@ -98,6 +112,8 @@ export type RunEvent =
   | Message<'RunPlanned', { hasChanges: boolean; resources: PlannedCounts } & MessageData>
   /** The plan contains configuration that terraform has generated for imported resources. Planned or errored follows. */
   | Message<'RunConfigurationGenerated', Record<never, never>>
+  /** What the plan has found about drift and checks. Planned follows. */
+  | Message<'RunAssessed', AssessedCounts>
   | Message<'RunPlannedAndFinished', Record<never, never>>
   | Message<'RunPlanSaved', Record<never, never>>
   | Message<'RunConfirmed', { confirmedBy: Principal }>

@@ -1,12 +1,13 @@
 import {
   updateSubject,
+  type DataOf,
   type HistoryChange,
   type HistoryLookup,
   type HistoryRule,
   type OrganizationRecordedEvent,
   type RunHistory,
 } from '#platform/kernel';
-import type { RunOptions } from './run-options.js';
+import { ASSESSMENT, type RunEvent } from './run-event.js';
 import { STATUS_AFTER, waitsForWorkspace } from './run-state.js';
 import { COUNTED_STATUSES, FINAL_STATUSES, type RunStatus } from './run-status.js';
 
@@ -20,10 +21,11 @@ const isBusy = (lookup: HistoryLookup, workspace: string): boolean => {
 };
 
 export const beginRun = (
-  { workspace, options }: { readonly workspace: string; readonly options: RunOptions },
+  { workspace, source, options }: Pick<DataOf<RunEvent, 'RunCreated'>, 'workspace' | 'source' | 'options'>,
   { stream, organization, time }: OrganizationRecordedEvent,
   lookup: HistoryLookup,
 ): readonly HistoryChange[] => {
+  if (source === ASSESSMENT) return [];
   const queues = waitsForWorkspace(options);
   const status = STATUS_AFTER.RunCreated;
   const run = { run: stream, workspace, organization, queues, createdAt: time, finishedAt: null };

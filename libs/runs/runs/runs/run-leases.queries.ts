@@ -3,7 +3,7 @@ import type { Database } from '#platform/postgres';
 import { isPermittedBy, requireCurrentAccess, selectPermittedScopes, toPermittedPage, type Actor } from '#api/access';
 import { SELECT_IS_FAIR } from '#organizations/general-settings';
 import { buildLimit, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
-import type { RunExecution } from './run-event.js';
+import { ASSESSMENT, type RunExecution } from './run-event.js';
 import { isApplying, RUN_STATUSES, type RunStatus } from './run-status.js';
 import { canExecute, isOpen, RUN_JOINS, selectRunGrants, selectRunsInReach, SERVES_WORKSPACE } from './runs.queries.js';
 
@@ -125,7 +125,7 @@ const selectWaiting = (statuses: Sql, { perOrganization }: SiteRunLimit): Sql =>
 /**
  * The order in which the runs of a pool are claimed. A pool of the site serves organizations in turn, so that none of them waits
  * longer because another one has more runs, unless an administrator of the site has disabled fair queuing: all organizations then
- * count as one. In an organization, applies come before plans, and plans that may be applied before others.
+ * count as one. In an organization, applies come before plans, plans that may be applied before others, and health assessments last.
  */
 const CLAIM_ORDER = sql.raw('r.turn, r.turn_of, r.rank, r.created_at, r.id');
 
@@ -133,7 +133,7 @@ const CLAIM_ORDER_COLUMNS = sql`
   coalesce((select t.turn from runs.claim_turns t
              where ap.organization is null and t.organization = r.organization and ${SELECT_IS_FAIR}), 0) as turn,
   case when ${SELECT_IS_FAIR} then r.organization else '' end as turn_of,
-  case when r.status = 'apply_queued' then 0 when (r.options ->> 'planOnly')::boolean then 2 else 1 end as rank`;
+  case when r.status = 'apply_queued' then 0 when r.source = ${ASSESSMENT} then 3 when (r.options ->> 'planOnly')::boolean then 2 else 1 end as rank`;
 
 /** The lowest number that no lease of the organization has. */
 const FREE_SLOT = sql.raw(`(

@@ -23,6 +23,7 @@ import {
 import { AGENT_POOL_NAMES } from '#organizations/agents';
 import { isHiddenTeam } from '#identity/people';
 import { AGENT_POOL, EXECUTION_MODE } from '#workspaces/workspaces';
+import { ASSESSMENT } from './run-event.js';
 import { CONFIRMABLE_STATUSES, EXECUTING_STATUSES, OVERRIDABLE_STATUSES, WAITING_STATUSES } from './run-status.js';
 import {
   RUN_JOINS,
@@ -83,6 +84,9 @@ const isForDecider = (actor: Actor, decider: 'me' | 'others'): Sql => {
     or r.status = any (${OVERRIDABLE_STATUSES}::text[]))`;
 };
 
+/** Health assessments are only in lists that name their source. */
+const IS_NO_ASSESSMENT = sql`r.source <> ${ASSESSMENT}`;
+
 const buildConditions = (actor: Actor, filter: RunFilter): readonly Sql[] => [
   ...buildAnyCondition(sql.raw('r.status'), filter.statuses),
   ...buildAnyCondition(sql.raw('r.operation'), filter.operations),
@@ -115,7 +119,8 @@ type RunSelection = {
 
 const toSelection = (actor: Actor, filter: RunFilter): RunSelection => {
   const conditions = buildConditions(actor, filter);
-  return { conditions, order: 'desc', isRetained: conditions.length === 0 };
+  const assessments = filter.sources === null ? [IS_NO_ASSESSMENT] : [];
+  return { conditions: [...assessments, ...conditions], order: 'desc', isRetained: conditions.length === 0 };
 };
 
 const prepareWhen = (isPrepared: boolean, statement: Sql): Sql => (isPrepared ? statement : sql.unkept(statement));
@@ -238,7 +243,7 @@ export const listRunQueue = (
   organizationName: string,
   page: RunPage,
 ): Promise<ListedRuns> => {
-  const conditions = [isAny([...WAITING_STATUSES, ...EXECUTING_STATUSES])];
+  const conditions = [IS_NO_ASSESSMENT, isAny([...WAITING_STATUSES, ...EXECUTING_STATUSES])];
   return listInOrganization(database, actor, organizationName, page, { conditions, order: 'asc', isRetained: true });
 };
 
@@ -249,8 +254,8 @@ export const loadCapacity = async (database: Database, actor: Actor, organizatio
   const [row] = await database.slowRows<Capacity & { readonly owner: string }>(
     actor,
     sql`
-    select owner.id as owner, (select count(*) from ${selectReadableRuns(actor)} and ${isAny(WAITING_STATUSES)}) as pending,
-           (select count(*) from ${selectReadableRuns(actor)} and ${isAny(EXECUTING_STATUSES)}) as running
+    select owner.id as owner, (select count(*) from ${selectReadableRuns(actor)} and ${IS_NO_ASSESSMENT} and ${isAny(WAITING_STATUSES)}) as pending,
+           (select count(*) from ${selectReadableRuns(actor)} and ${IS_NO_ASSESSMENT} and ${isAny(EXECUTING_STATUSES)}) as running
       from ${selectOrganization(organizationName, actor)} owner`,
   );
   if (!row) throw notFound();

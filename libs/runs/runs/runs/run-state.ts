@@ -140,6 +140,7 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
   RunErrored: setStatusAfter('RunErrored'),
   RunErroredStateStored: (_, state) => updateRun(state, { hasErroredState: true }),
   RunConfigurationGenerated: keepState,
+  RunAssessed: keepState,
   RunDataDeleted: (_, state) => updateRun(state, { isDataDeleted: true }),
   RunDiscarded: setStatusAfter('RunDiscarded'),
   RunCancelRequested: ({ forceCancelAvailableAt }, state) => updateRun(state, { forceCancelAvailableAt }),

@@ -77,6 +77,7 @@ const report = (status: RunStatus, more: Partial<RunProgress> = {}): RunCommand 
     hasChanges: true,
     hasGeneratedConfiguration: false,
     resources: ONE,
+    assessed: null,
     message: null,
     ...more,
   },
@@ -298,6 +299,23 @@ describe('a claimed run', () => {
     given(created(), queued, planning)
       .when(report('errored', { hasGeneratedConfiguration: true }))
       .yields(generated, { type: 'RunErrored', data: { message: null } });
+  });
+
+  it('records with the end of the plan what it has found about drift', () => {
+    const assessed = {
+      resourcesDrifted: 1,
+      resourcesUndrifted: 2,
+      checksPassed: 0,
+      checksFailed: 0,
+      checksErrored: 0,
+      checksUnknown: 0,
+    };
+    given(created(), queued, planning)
+      .when(report('planned', { assessed }))
+      .yields({ type: 'RunAssessed', data: assessed }, planned());
+    given(created(), queued, planning)
+      .when(report('errored', { assessed }))
+      .yields({ type: 'RunErrored', data: { message: null } });
   });
 
   it('loses its data once, and only after its end', () => {

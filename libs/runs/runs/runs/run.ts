@@ -10,7 +10,7 @@ import {
   type HandlersByType,
   type Timestamp,
 } from '#platform/kernel';
-import type { PlannedCounts, RunEvent, RunExecution, RunStage } from './run-event.js';
+import type { AssessedCounts, PlannedCounts, RunEvent, RunExecution, RunStage } from './run-event.js';
 import type { PhaseName } from './phases.js';
 import {
   cancelStage,
@@ -53,6 +53,8 @@ export type RunProgress = {
   readonly hasChanges: boolean;
   readonly hasGeneratedConfiguration: boolean;
   readonly resources: PlannedCounts;
+  /** Null if the executor has reported nothing about drift. */
+  readonly assessed: AssessedCounts | null;
   readonly message: string | null;
 };
 
@@ -196,7 +198,9 @@ const decideProgress = (progress: RunProgress, current: ExistingRun): readonly R
     progress.hasGeneratedConfiguration && current.status === 'planning'
       ? [{ type: 'RunConfigurationGenerated', data: {} }]
       : [];
-  const events = [...generated, ...transitions.map((status) => toRunEvent(status, progress))];
+  const assessed: readonly RunEvent[] =
+    progress.assessed && progress.status === 'planned' ? [{ type: 'RunAssessed', data: progress.assessed }] : [];
+  const events = [...generated, ...assessed, ...transitions.map((status) => toRunEvent(status, progress))];
   return [...events, ...continueAfterReport(fold({ evolve: runEvolutions }, current as RunState, events))];
 };
 

@@ -81,9 +81,32 @@ export const progressBody = resourceBody(
     'resource-changes': count,
     'resource-destructions': count,
     'resource-imports': count,
+    'resources-drifted': count,
+    'resources-undrifted': count,
+    'checks-passed': count,
+    'checks-failed': count,
+    'checks-errored': count,
+    'checks-unknown': count,
     message: text(10_000).nullish(),
   }),
 );
+
+type ProgressAttributes = z.infer<typeof progressBody>['data']['attributes'];
+
+/** Returns null if the executor has reported nothing about drift. */
+const parseAssessed = (attributes: ProgressAttributes): RunProgress['assessed'] => {
+  const drifted = attributes['resources-drifted'] ?? null;
+  return drifted === null
+    ? null
+    : {
+        resourcesDrifted: drifted,
+        resourcesUndrifted: attributes['resources-undrifted'] ?? 0,
+        checksPassed: attributes['checks-passed'] ?? 0,
+        checksFailed: attributes['checks-failed'] ?? 0,
+        checksErrored: attributes['checks-errored'] ?? 0,
+        checksUnknown: attributes['checks-unknown'] ?? 0,
+      };
+};
 
 /**
  * Parses a progress report. `has-changes` defaults to whether any count is above 0, because outputs can change without
@@ -104,6 +127,7 @@ export const parseProgress = (body: unknown): RunProgress => {
     hasChanges: attributes['has-changes'] ?? touched,
     hasGeneratedConfiguration: attributes['generated-configuration'] ?? false,
     resources,
+    assessed: parseAssessed(attributes),
     message: attributes.message || null,
   };
 };

@@ -7,16 +7,13 @@ import { JobValuesStore } from '../job-values/job-values.service.js';
 import { claimRun } from './claim-run.operation.js';
 import { commentRun } from './comment-run.operation.js';
 import { issueRunToken } from './issue-run-token.operation.js';
-import { changeRun } from './change-run.operation.js';
+import { changeRun, COOL_OFF_MS } from './change-run.operation.js';
 import { createRun } from './create-run.operation.js';
 import { RunChanges } from './run-changes.service.js';
 import { SiteRunLimit } from './run-leases.queries.js';
 import { ChangeRun, type RunActionInput, type RunOperations } from './runs.commands.js';
 import type { RunRow } from './runs.queries.js';
 import { RunVariables } from './runs.variables.js';
-
-/** How long an executor can take to stop before callers can cancel the run by force. */
-const COOL_OFF_MS = 10_000;
 
 @CommandHandler(ChangeRun)
 export class RunsHandler extends AggregateHandler<RunOperations> {

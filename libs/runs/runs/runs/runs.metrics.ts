@@ -1,4 +1,5 @@
 import { sql, type Sql } from '#platform/kernel';
+import { ASSESSMENT } from './run-event.js';
 import { COUNTED_STATUSES, FAILED_STATUSES, type RunStatus } from './run-status.js';
 
 export const METRIC_TABLES = ['finished_runs', 'workspace_metrics'] as const;
@@ -28,19 +29,20 @@ export const WORKSPACE_METRIC_COLUMNS = sql.raw(`
   round(avg(plan_ms)) as plan_ms, round(avg(apply_ms)) as apply_ms`);
 
 /**
- * Returns the statements that update the metrics of a workspace after a run has ended. Runs of one workspace can end at
+ * Returns the statements that update the metrics of a workspace after a run has ended that is no health assessment. Runs of one workspace can end at
  * the same time, so the row of the workspace is locked first: then each statement sees the other runs.
  */
 export const buildMetricUpdates = (run: string, status: RunStatus): readonly Sql[] => {
   if (!COUNTED_STATUSES.includes(status)) return [];
+  const counts = sql`id = ${run} and source <> ${ASSESSMENT}`;
   const workspace = sql`(select workspace from runs where id = ${run})`;
   return [
     sql`
-    insert into workspace_metrics as m (workspace, organization) select workspace, organization from runs where id = ${run}
+    insert into workspace_metrics as m (workspace, organization) select workspace, organization from runs where ${counts}
     on conflict (workspace) do update set organization = m.organization`,
     sql`
     insert into finished_runs (run, workspace, organization, finished_at, failed, by_policy, plan_ms, apply_ms)
-    select id, workspace, organization, (reached ->> status)::timestamptz, ${RUN_MEASURE_COLUMNS} from runs where id = ${run}`,
+    select id, workspace, organization, (reached ->> status)::timestamptz, ${RUN_MEASURE_COLUMNS} from runs where ${counts}`,
     sql`
     delete from finished_runs where run in (
       select run from finished_runs where workspace = ${workspace} order by finished_at desc, run desc offset ${METRICS_WINDOW_RUNS})`,

@@ -4,7 +4,6 @@ import { selectRelatedUsers } from '#identity/people';
 import { Clock, sql, type Sql } from '#platform/kernel';
 import { defineRelated, type RelatedResources, type Resource } from '#api/json-api';
 import { ReadRecorder } from '#api/reads';
-import { CurrentRuns } from '#workspaces/workspaces';
 import { RunLogLinks } from './run-logs.links.js';
 import { RunVariables } from './runs.variables.js';
 import { renderRun } from './runs.document.js';
@@ -19,15 +18,13 @@ import { isOpen, selectRunsByIds, type RunRow } from './runs.queries.js';
 
 /** Renders runs with the resources beside their rows. Other modules use it too. */
 @Injectable()
-export class RunRenderer extends CurrentRuns {
+export class RunRenderer {
   constructor(
     private readonly clock: Clock,
     private readonly variables: RunVariables,
     private readonly reads: ReadRecorder,
     private readonly logs: RunLogLinks,
-  ) {
-    super();
-  }
+  ) {}
 
   /** Shows values of variables only to callers that may read the variables of the workspace. */
   resource(row: RunRow, actor: Actor): Resource {
@@ -35,7 +32,7 @@ export class RunRenderer extends CurrentRuns {
     return renderRun(row, { actor, now: this.clock.now(), variables });
   }
 
-  override related(ids: Sql, includes: RunIncludes, actor: Actor): RelatedResources[] {
+  related(ids: Sql, includes: RunIncludes, actor: Actor): RelatedResources[] {
     // Without the cast Postgres takes it for a list of rows and not for an array.
     const selectIdsOfRuns = (by: string): Sql =>
       sql`(select array_agg(${sql.raw(by)}) from runs r where r.id = any (${ids}))::text[]`;
@@ -60,11 +57,11 @@ export class RunRenderer extends CurrentRuns {
     ];
   }
 
-  override relatedConfigurations(ids: Sql, actor: Actor): RelatedResources {
+  relatedConfigurations(ids: Sql, actor: Actor): RelatedResources {
     return selectRelatedConfigurations(ids, { actor, reads: this.reads }, false);
   }
 
-  override countUnfinished(version: string): Sql {
+  countUnfinished(version: string): Sql {
     return sql`(select count(*) from runs r where ${isOpen('r')} and r.options ->> 'terraformVersion' = ${version})`;
   }
 }

@@ -1,4 +1,4 @@
-import { sql, type EventContext, type ExecutionMode, type Timestamp } from '#platform/kernel';
+import { sql, type DataOf, type EventContext, type ExecutionMode, type Timestamp } from '#platform/kernel';
 import { decideWrite, expectVersion, newStream, type EventStore, type StreamWrite } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import { SELECT_CONSULTED_TASKS } from '#runs/run-tasks';
@@ -7,8 +7,8 @@ import { EXECUTION_MODE, SELECT_SITE_RELEASES, type SiteRelease, type ToolReleas
 import { DESTROY_AT } from './destroy-times.queries.js';
 import { DEFAULT_OPTIONS, type RunOptions } from './run-options.js';
 import { createStageCommands } from './new-task-stages.ids.js';
-import { run } from './run.js';
-import type { RunSource } from './run-event.js';
+import { run, type RunCommand } from './run.js';
+import { ASSESSMENT, type RunSource } from './run-event.js';
 import { isOpen } from './runs.queries.js';
 
 /** The workspace in which the server creates a run. */
@@ -73,9 +73,20 @@ const loadWorkspaceForServerRun = (
       join event_store.streams sp on sp.stream = w.project
      where w.id = ${workspace}`);
 
+const listCommands = (
+  id: string,
+  data: DataOf<RunCommand, 'CreateRun'>,
+  tasks: readonly ConsultedTask[],
+): readonly RunCommand[] => [
+  { type: 'CreateRun', data },
+  // An assessment waits for nothing, so nothing else starts it. Nobody decides about it, so it asks no run tasks.
+  ...(data.source === ASSESSMENT ? [{ type: 'QueueRun', data: {} } as const] : createStageCommands(id, tasks)),
+];
+
 /**
- * Creates the run, which waits for its turn. Resolves to false if the run exists, if the workspace does not, or if it cannot have
- * runs: because it has no configuration, because its execution mode is `local`, or because `decideOptions` returns null.
+ * Creates the run, which waits for its turn or, if it needs none, for an executor. Resolves to false if the run exists, if the
+ * workspace does not, or if it cannot have runs: because it has no configuration, because its execution mode is `local`, or because
+ * `decideOptions` returns null.
  */
 export const createServerRun = (
   store: EventStore,
@@ -86,7 +97,8 @@ export const createServerRun = (
   store.retryOnConflict(async () => {
     const target = await loadWorkspaceForServerRun(store.database, workspace, id);
     if (!target?.configuration || target.exists || target.executionMode === 'local') return false;
-    const decided = decideOptions(target);
+    const terraformVersion = releases.with(target.siteReleases).resolve(target.terraformVersion);
+    const decided = decideOptions({ ...target, terraformVersion });
     if (!decided) return false;
     const { organization, configuration } = target;
     const data = {
@@ -99,11 +111,10 @@ export const createServerRun = (
         ...DEFAULT_OPTIONS,
         planOnly: false,
         autoApply: false,
-        terraformVersion: releases.with(target.siteReleases).resolve(target.terraformVersion),
+        terraformVersion,
         ...decided,
       },
     };
-    const commands = [{ type: 'CreateRun', data } as const, ...createStageCommands(id, target.consultedTasks)];
     const writes = [
       expectVersion(organization, target.organizationVersion),
       expectVersion(target.project, target.projectVersion),
@@ -112,7 +123,7 @@ export const createServerRun = (
         ? { ...(await prepareChange(organization)), expected: target.workspaceVersion }
         : expectVersion(workspace, target.workspaceVersion),
       expectVersion(configuration.id, configuration.version),
-      decideWrite(run, newStream(id, run), organization, ...commands),
+      decideWrite(run, newStream(id, run), organization, ...listCommands(id, data, target.consultedTasks)),
     ];
     await store.append(writes, context);
     return true;

@@ -12,6 +12,7 @@ const FIELDS = [
   'currentConfigurationVersion',
   'currentStateVersion',
   'currentRun',
+  'currentAssessmentResult',
   'sshKey',
   'agentPool',
 ] as const satisfies readonly (keyof WorkspaceRow)[];
@@ -23,6 +24,7 @@ const ATTRIBUTES = [
   'created-at',
   'updated-at',
   'latest-change-at',
+  'last-assessment-result-at',
   'description',
   'working-directory',
   'resource-count',

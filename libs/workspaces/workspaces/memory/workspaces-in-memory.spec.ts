@@ -38,6 +38,8 @@ const rowOf = (n: number, other: Partial<SharedWorkspaceRow> = {}): SharedWorksp
   agentPool: null,
   projectAutoDestroyActivityDuration: null,
   idleDestroyAt: null,
+  currentAssessmentResult: null,
+  lastAssessmentAt: null,
   allowForceDelete: false,
   lock: null,
   tags: [{ key: `service-${n}`, value: 'a' }],

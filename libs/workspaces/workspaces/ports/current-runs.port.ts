@@ -13,6 +13,9 @@ export abstract class CurrentRuns {
   /** Returns the configuration versions that runs use. */
   abstract relatedConfigurations(ids: Sql, actor: Actor): RelatedResources;
 
+  /** Returns results of health assessments. */
+  abstract relatedAssessments(ids: Sql, actor: Actor): RelatedResources;
+
   /** Returns an expression for the number of runs with a version of the tool that have not ended. */
   abstract countUnfinished(version: string): Sql;
 }

@@ -94,7 +94,11 @@ const renderRelationships = (
   includes: WorkspaceIncludes,
 ): Record<string, Relationship> => ({
   'agent-pool': toOne('agent-pools', row.agentPool),
-  'current-assessment-result': toOne('assessment-results', null),
+  'current-assessment-result': toOne(
+    'assessment-results',
+    row.currentAssessmentResult,
+    `/api/v2/assessment-results/${row.currentAssessmentResult ?? ''}`,
+  ),
   'current-configuration-version': toOne(
     'configuration-versions',
     row.currentConfigurationVersion,
@@ -171,7 +175,7 @@ const renderAttributes = (row: WorkspaceRow, { permissions }: WorkspaceAccessVie
     environment: 'default',
     'execution-mode': row.executionMode,
     'hyok-enabled': false,
-    'last-assessment-result-at': null,
+    'last-assessment-result-at': row.lastAssessmentAt,
     'latest-change-at': row.latestChangeAt,
     locked: row.lock !== null,
     'locked-reason': row.lock?.reason ?? null,

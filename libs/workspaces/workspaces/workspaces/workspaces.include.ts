@@ -23,7 +23,7 @@ import type { WorkspaceVariables } from '../ports/workspace-variables.port.js';
 import type { WorkspaceRow } from './workspaces.queries.js';
 
 /**
- * The values of the vendor's description, and those that clients add. Assessments, no-code modules and processed
+ * The values of the vendor's description, and those that clients add. No-code modules and processed
  * resources do not exist here, so including them adds nothing.
  */
 export const WORKSPACE_INCLUDES = [
@@ -151,6 +151,11 @@ const INCLUDE_PATHS: readonly IncludePath[] = [
   ['agent_pool', (row) => row.agentPool, (ids, { actor, now }) => [selectRelatedAgentPools(ids, { actor, now })]],
   ['current_run', (row) => row.currentRun, (ids, { actor, runs }, more) => runs.related(ids, more, actor)],
   ['latest_run', (row) => row.currentRun, (ids, { actor, runs }, more) => runs.related(ids, more, actor)],
+  [
+    'current_assessment_result',
+    (row) => row.currentAssessmentResult,
+    (ids, { actor, runs }) => [runs.relatedAssessments(ids, actor)],
+  ],
   [
     'current_configuration_version',
     (row) => row.currentConfigurationVersion,

@@ -120,7 +120,9 @@ export const workspaceSchema = defineResource({
     environment: always('default'),
     'execution-mode': z.enum(EXECUTION_MODES).meta({ description: 'The effective mode.' }),
     'hyok-enabled': always(false),
-    'last-assessment-result-at': always(null),
+    'last-assessment-result-at': timestamp('When the newest result of a health assessment was recorded.')
+      .nullable()
+      .meta({ examples: [null] }),
     'latest-change-at': timestamp('When its settings, state or runs changed last.'),
     locked: z.boolean(),
     'locked-reason': z.string().nullable(),
@@ -141,7 +143,7 @@ export const workspaceSchema = defineResource({
   },
   relationships: {
     'agent-pool': related.one('agent-pools'),
-    'current-assessment-result': related.none(),
+    'current-assessment-result': related.one('assessment-results'),
     'current-configuration-version': related.one('configuration-versions'),
     'current-run': related.one('runs'),
     'current-state-version': related.one('state-versions'),
@@ -177,6 +179,7 @@ const group = {
     resources: [
       'AgentPool',
       'Apply',
+      'AssessmentResult',
       'ConfigurationVersion',
       'IngressAttributes',
       'EffectiveTagBinding',

@@ -46,6 +46,7 @@ export const WORKSPACE_DOCUMENT: DocumentKind = {
     'configuration_versions',
     'workspace_runs',
     'workspace_metrics',
+    'assessment_results',
     'data_retention_policies',
     'team_workspaces',
     'team_projects',
@@ -89,6 +90,9 @@ export type WorkspaceRow = {
   readonly outputs: readonly string[];
   /** The current run, or the last one. */
   readonly currentRun: string | null;
+  /** The newest result of a health assessment, and when it was recorded; null if there is none. */
+  readonly currentAssessmentResult: string | null;
+  readonly lastAssessmentAt: Timestamp | null;
   readonly sshKey: string | null;
   /** The workspace's own policy; null if it inherits the organization's. */
   readonly dataRetentionPolicy: PolicyIdentifier | null;
@@ -116,6 +120,9 @@ const COLUMNS = sql`w.id, w.organization, o.name as "organizationName", w.projec
   (select c.id from configuration_versions c where c.workspace = w.id and c.current_since is not null
     order by c.current_since desc, c.id desc limit 1) as "currentConfigurationVersion",
   (select c.current_run from workspace_runs c where c.workspace = w.id) as "currentRun",
+  (select a.id from assessment_results a where a.workspace = w.id
+    order by a.created_at desc, a.id desc limit 1) as "currentAssessmentResult",
+  (select max(a.created_at) from assessment_results a where a.workspace = w.id) as "lastAssessmentAt",
   (select jsonb_build_object('runs', m.runs, 'failures', m.failures, 'policyFailures', m.policy_failures,
                              'planMs', m.plan_ms, 'applyMs', m.apply_ms)
      from workspace_metrics m where m.workspace = w.id) as metrics,

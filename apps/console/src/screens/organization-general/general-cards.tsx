@@ -81,6 +81,7 @@ type ExecutionDefaults = {
   readonly 'default-execution-mode': (typeof MODES)[number];
   readonly 'default-agent-pool': string | null;
   readonly 'site-executors-enabled': boolean;
+  readonly 'assessments-enforced': boolean;
 };
 
 /** Returns the attributes of the request. Only the mode `agent` has a pool. */
@@ -95,6 +96,7 @@ const Execution = ({ organization: { id, attributes, relationships } }: CardProp
     'default-execution-mode': attributes['default-execution-mode'],
     'default-agent-pool': relationships['default-agent-pool'].data?.id ?? null,
     'site-executors-enabled': attributes['site-executors-enabled'],
+    'assessments-enforced': attributes['assessments-enforced'] ?? false,
   };
   const { error, isPending } = update;
   const form = useSettings(present, {
@@ -126,6 +128,13 @@ const Execution = ({ organization: { id, attributes, relationships } }: CardProp
         description="While no agent pool of the organization executes them. Without both, terraform plans and applies where people start it."
         {...form.checkbox('site-executors-enabled')}
       />
+      {attributes['assessments-enforced'] !== undefined && (
+        <Switch
+          label="Health assessments of all workspaces"
+          description="Once a day, executors find resources that have drifted and checks that fail. Otherwise, workspaces decide."
+          {...form.checkbox('assessments-enforced')}
+        />
+      )}
     </SettingsCard>
   );
 };

@@ -5,7 +5,6 @@ import { NO_ORGANIZATION_CHANGE } from './reasons.js';
 
 const SWITCHES = {
   'cost-estimation-enabled': 'Cost estimation',
-  'assessments-enforced': 'Assessments of all workspaces',
   'global-module-sharing': 'Modules are shared with all organizations',
   'registry-monorepo-support-enabled': 'Several modules in one repository',
 } as const;

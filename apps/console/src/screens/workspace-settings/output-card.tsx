@@ -2,9 +2,8 @@ import { Checkbox } from '@mantine/core';
 import { useUpdateWorkspace } from '../../api/workspace-settings.js';
 import { SettingsCard, useSettings } from '../../components/settings-card.js';
 import { CHANGERS, type WorkspaceCardProps } from './setting-card.js';
-import { StoredNote } from './stored-note.js';
 
-/** The format of logs, and settings that have no effect. */
+/** The format of logs, and health assessments. */
 export const OutputCard = ({ organization, workspace }: WorkspaceCardProps) => {
   const { attributes } = workspace.data;
   const { mutate, ...state } = useUpdateWorkspace(organization, workspace.data);
@@ -29,10 +28,11 @@ export const OutputCard = ({ organization, workspace }: WorkspaceCardProps) => {
         {...form.checkbox('structured-run-output-enabled')}
       />
       {attributes['assessments-enabled'] !== undefined && (
-        <>
-          <StoredNote>Cadastre makes no health assessments.</StoredNote>
-          <Checkbox label="Health assessments" {...form.checkbox('assessments-enabled')} />
-        </>
+        <Checkbox
+          label="Health assessments"
+          description="Once a day, an executor finds resources that have drifted and checks that fail. It changes nothing."
+          {...form.checkbox('assessments-enabled')}
+        />
       )}
     </SettingsCard>
   );

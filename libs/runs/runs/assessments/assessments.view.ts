@@ -1,0 +1,158 @@
+import {
+  selectJsonTimestamp,
+  sql,
+  type OrganizationDeleted,
+  type Projection,
+  type Sql,
+  type Timestamp,
+  type WorkspaceDeleted,
+} from '#platform/kernel';
+import type { Database } from '#platform/postgres';
+import {
+  requireCurrentAccess,
+  requirePermittedRow,
+  selectWorkspaceGrants,
+  type Actor,
+  type PermissionScope,
+} from '#api/access';
+import { EXECUTION_MODE } from '#workspaces/workspaces';
+import { ASSESSMENT, type AssessedCounts } from '../runs/run-event.js';
+import { isOpen } from '../runs/runs.queries.js';
+import type { AssessmentEvent, PriorResult } from './assessment.js';
+
+export const assessmentResults: Projection<AssessmentEvent | WorkspaceDeleted | OrganizationDeleted> = {
+  name: 'assessment_results',
+  version: 1,
+  tables: ['assessment_results'],
+  on: {
+    AssessmentRecorded: (data, { stream, organization, time }) => sql`
+      insert into assessment_results
+        (id, workspace, organization, run, succeeded, drifted, counts, error_message, drifted_since, checks_failing_since,
+         created_at)
+      values (${stream}, ${data.workspace}, ${organization}, ${data.run}, ${data.succeeded},
+              ${data.counts.resourcesDrifted > 0}, ${sql.json(data.counts)}, ${data.errorMessage}, ${data.driftedSince},
+              ${data.checksFailingSince}, ${time})`,
+    WorkspaceDeleted: (_, { stream }) => sql`delete from assessment_results where workspace = ${stream}`,
+    OrganizationDeleted: (_, { stream }) => sql`delete from assessment_results where organization = ${stream}`,
+  },
+};
+
+export type AssessmentRow = PermissionScope & {
+  readonly id: string;
+  readonly workspace: string;
+  readonly run: string;
+  readonly succeeded: boolean;
+  readonly drifted: boolean;
+  readonly counts: AssessedCounts;
+  readonly errorMessage: string | null;
+  /** Since when it has drifted. */
+  readonly driftedAt: Timestamp | null;
+  readonly createdAt: Timestamp;
+};
+
+const selectColumns = (actor: Actor): Sql => sql`
+  a.id, a.workspace, a.organization, a.run, a.succeeded, a.drifted, a.counts, a.error_message as "errorMessage",
+  a.drifted_since as "driftedAt", a.created_at as "createdAt", ${selectWorkspaceGrants(actor, 'w')} as grants`;
+
+const FROM = sql.raw('from assessment_results a join workspaces w on w.id = a.workspace');
+
+export const selectAssessmentsByIds = (ids: Sql, actor: Actor): Sql =>
+  sql`select ${selectColumns(actor)} ${FROM} where a.id = any (${ids}) order by a.id`;
+
+export const findAssessment = async (database: Database, actor: Actor, id: string): Promise<AssessmentRow> => {
+  const row = await database.row<AssessmentRow>(
+    sql`select ${selectColumns(actor)} ${FROM} where a.id = ${id} and ${requireCurrentAccess(actor)}`,
+  );
+  return requirePermittedRow(actor, 'read-runs', row);
+};
+
+/** Returns the newest result of a workspace. Throws not-found if it has none. */
+export const findCurrentAssessment = async (
+  database: Database,
+  actor: Actor,
+  workspace: string,
+): Promise<AssessmentRow> => {
+  const row = await database.row<AssessmentRow>(sql`
+    select ${selectColumns(actor)} ${FROM} where w.id = ${workspace} and ${requireCurrentAccess(actor)}
+     order by a.created_at desc, a.id desc limit 1`);
+  return requirePermittedRow(actor, 'read-runs', row);
+};
+
+/** The plan of an assessment that has ended, with what its result needs. */
+type EndedAssessment = {
+  readonly run: string;
+  readonly workspace: string;
+  readonly organization: string;
+  readonly organizationVersion: number;
+  readonly workspaceVersion: number;
+  readonly isPlanned: boolean;
+  readonly assessed: AssessedCounts | null;
+  readonly errorMessage: string | null;
+  readonly prior: PriorResult | null;
+};
+
+/** Returns the assessment; undefined if its result is recorded, or if its workspace was deleted. */
+export const findEndedAssessment = (database: Database, run: string): Promise<EndedAssessment | undefined> =>
+  database.row<EndedAssessment>(sql`
+    select r.id as run, r.workspace, r.organization, so.version as "organizationVersion", sw.version as "workspaceVersion",
+           r.status = 'planned_and_finished' as "isPlanned", r.assessed,
+           (select e.description from run_events e where e.run = r.id and e.action = 'errored'
+             order by e.version desc limit 1) as "errorMessage",
+           (select jsonb_build_object('succeeded', a.succeeded, 'driftedSince', ${selectJsonTimestamp('a.drifted_since')},
+                                      'checksFailingSince', ${selectJsonTimestamp('a.checks_failing_since')})
+              from assessment_results a where a.workspace = r.workspace
+             order by a.created_at desc, a.id desc limit 1) as prior
+      from runs r join workspaces w on w.id = r.workspace
+      join event_store.streams so on so.stream = r.organization join event_store.streams sw on sw.stream = r.workspace
+     where r.id = ${run} and not exists (select 1 from assessment_results a where a.workspace = r.workspace and a.run = r.id)`);
+
+/** Selects those of the runs that are plans of assessments with a result. */
+export const selectEndedAssessments = (runs: readonly string[]): Sql => sql`
+  select id from runs
+   where id = any (${runs}::text[]) and source = ${ASSESSMENT} and status in ('planned_and_finished', 'errored')`;
+
+/**
+ * Selects the assessments that have not ended, in workspaces of these runs that have a run which can change something. `cause`:
+ * one of the runs.
+ */
+export const selectOvertakenAssessments = (runs: readonly string[]): Sql => sql`
+  select a.id, min(r.id) as cause
+    from runs r join runs a on a.workspace = r.workspace and a.source = ${ASSESSMENT} and ${isOpen('a')}
+   where r.id = any (${runs}::text[]) and a.cancel_requested_at is null
+     and exists (select 1 from runs other
+                  where other.workspace = a.workspace and ${isOpen('other')} and (other.queues or other.operation = 'save_plan'))
+   group by a.id`;
+
+/** A workspace whose assessment is due. `period`: when the period began in which it has none. */
+export type DueAssessment = { readonly workspace: string; readonly period: Timestamp };
+
+/** Releases of terraform before 0.15.4 have no plans that only refresh. */
+export const LACKS_REFRESH_ONLY = String.raw`^0\.(\d|1[0-4])\.|^0\.15\.[0-3]$`;
+
+/**
+ * Lists workspaces without an assessment in their present period. Periods of workspaces begin at different times, which follow
+ * from their ids.
+ */
+export const listDueAssessments = (
+  database: Database,
+  now: Timestamp,
+  periodSeconds: number,
+): Promise<readonly DueAssessment[]> =>
+  database.rows<DueAssessment>(sql`
+    select w.id as workspace, begun.period
+      from workspaces w join projects p on p.id = w.project join organizations o on o.id = w.organization
+     cross join (select extract(epoch from ${now}::timestamptz)::bigint as seconds) present
+     cross join lateral (
+       select to_timestamp(present.seconds - (present.seconds + (hashtext(w.id)::bigint & 2147483647)) % ${periodSeconds}::bigint)
+                as period) begun
+     cross join lateral (
+       select r.status from runs r where r.workspace = w.id and r.source <> ${ASSESSMENT}
+        order by r.created_at desc, r.id desc limit 1) latest
+     where ((w.settings ->> 'assessmentsEnabled')::boolean or (o.settings ->> 'assessmentsEnforced')::boolean)
+       and ${EXECUTION_MODE} <> 'local' and w.lock is null and w.settings ->> 'terraformVersion' !~ ${LACKS_REFRESH_ONLY}
+       and latest.status in ('applied', 'planned_and_finished')
+       and exists (select 1 from runs r where r.workspace = w.id and r.status = 'applied')
+       and not exists (select 1 from runs r where r.workspace = w.id and r.source <> ${ASSESSMENT} and ${isOpen('r')})
+       and not exists (select 1 from runs a where a.workspace = w.id and a.source = ${ASSESSMENT}
+                                              and (a.created_at >= begun.period or ${isOpen('a')}))
+     order by begun.period, w.id`);

@@ -1,0 +1,20 @@
+-- What the plan of a health assessment has found about drift and checks; null for runs whose executors report nothing of that.
+alter table views.runs add column assessed jsonb;
+create index runs_of_assessments on views.runs (workspace, created_at) where source = 'assessment';
+
+create table views.assessment_results (
+  id text primary key,
+  workspace text not null,
+  organization text not null,
+  run text not null,
+  succeeded boolean not null,
+  drifted boolean not null,
+  counts jsonb not null,
+  error_message text,
+  -- Since when the last successful assessments have found drift, and failed checks; null if the last one has not.
+  drifted_since timestamptz,
+  checks_failing_since timestamptz,
+  created_at timestamptz not null
+);
+create index assessment_results_by_workspace on views.assessment_results (workspace, created_at desc, id desc);
+create index assessment_results_by_organization on views.assessment_results (organization);
