@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import type { RecordedEvent } from '#platform/kernel';
+import { findAuditMapping, type RecordedEvent } from '#platform/kernel';
 import { EncryptionKeys } from '#platform/encryption';
 import { EventStore } from '#storage/event-store';
 import { Database } from '#platform/postgres';
@@ -51,9 +51,9 @@ export const readTrail = async (url: string, token: string): Promise<readonly Re
 
 /** Returns the events of an organization that the trail must record. */
 export const auditedOf = (log: readonly RecordedEvent[], organization: string): readonly RecordedEvent[] =>
-  log.filter(({ organization: owner, type }) => {
-    const kind = eventRegistry[type];
-    return owner === organization && kind && !('unaudited' in kind.audit);
+  log.filter((event) => {
+    const kind = eventRegistry[event.type];
+    return event.organization === organization && kind && findAuditMapping(kind, event) !== null;
   });
 
 /** Expects the trail to contain each audited event once, under its id, and nothing else. */

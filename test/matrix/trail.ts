@@ -1,4 +1,4 @@
-import { sql, describeAuditEvent, type LogPosition, type RecordedEvent } from '#platform/kernel';
+import { sql, describeAuditEvent, findAuditMapping, type LogPosition, type RecordedEvent } from '#platform/kernel';
 import type { EventStore } from '#storage/event-store';
 import { eventRegistry } from '../../apps/modules.js';
 
@@ -82,10 +82,12 @@ export const shownIn = (body: Showing): string[] => {
 };
 
 /** Returns the entries of an event in the trails of organizations and of the site. */
-const entriesOf = ({ type, data, organization }: RecordedEvent): string[] => {
-  const audit = eventRegistry[type]?.audit;
-  if (!audit) throw new Error(`no module defines the event ${type}`);
-  if ('unaudited' in audit) return [];
+const entriesOf = (event: RecordedEvent): string[] => {
+  const { type, data, organization } = event;
+  const kind = eventRegistry[type];
+  if (!kind) throw new Error(`no module defines the event ${type}`);
+  const audit = findAuditMapping(kind, event);
+  if (!audit) return [];
   if (organization === null && !audit.site) {
     throw new Error(`the audit trail of the site must record ${type}, or its definition must say why no trail does`);
   }

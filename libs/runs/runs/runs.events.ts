@@ -1,10 +1,17 @@
 import { z } from 'zod';
-import { defineEvents, describePersonalName, type EventKinds, type Principal } from '#platform/kernel';
+import {
+  defineEvents,
+  describePersonalName,
+  type EventKinds,
+  type Principal,
+  type RecordedEvent,
+} from '#platform/kernel';
 import { inWorkspace } from '#api/access/rules';
 import { upcastMember } from '#api/json-api';
 import { RUN_OPTIONS } from './runs/run-options.js';
 import { RUN_STATUSES } from './runs/run-status.js';
 import {
+  ASSESSMENTS,
   RUN_SOURCES,
   type AssessedCounts,
   type PlannedCounts,
@@ -49,6 +56,10 @@ const nothing = z.strictObject({});
 /** The trail records actions of people. The run's own events record the progress that executors report. */
 const progress = { unaudited: 'a report of an executor; the events of the run record it' };
 
+/** Health assessments start, end and are deleted by themselves. What executors read for them has entries. */
+const isInternal = (_: unknown, { context: { accessor } }: Pick<RecordedEvent, 'context'>): boolean =>
+  accessor.type === 'system' && accessor.name === ASSESSMENTS;
+
 /** 2: execution. */
 const start = {
   schemaVersion: 2,
@@ -74,6 +85,7 @@ export const runEvents = defineEvents(
       }),
       audit: {
         action: 'create',
+        isInternal,
         meta: ({ workspace, message: text }) => ({ workspace_id: workspace, message: text }),
       },
       live: inWorkspace('runs', 'read-runs', { field: 'workspace' })('created'),
@@ -203,7 +215,7 @@ export const runEvents = defineEvents(
     },
     RunDataDeleted: {
       schema: nothing,
-      audit: { action: 'permanently_delete_backing_data' },
+      audit: { action: 'permanently_delete_backing_data', isInternal },
       live: 'changed',
     },
     RunDiscarded: {
@@ -215,7 +227,7 @@ export const runEvents = defineEvents(
     },
     RunCancelRequested: {
       schema: z.strictObject({ forceCancelAvailableAt: z.string() }),
-      audit: { action: 'cancel' },
+      audit: { action: 'cancel', isInternal },
       live: 'changed',
     },
     RunCanceled: {

@@ -1,4 +1,5 @@
 import {
+  findAuditMapping,
   formatTimestamp,
   getEventKind,
   listEventTypes,
@@ -140,7 +141,5 @@ export const listScopedEvents = (registry: EventRegistry, event: RecordedEvent):
 export const listSiteTypes = (registry: EventRegistry): readonly string[] =>
   listEventTypes(registry, ({ audit }) => 'site' in audit && audit.site === 'always');
 
-const getAuditMapping = (registry: EventRegistry, event: RecordedEvent): AuditMapping<never> | null => {
-  const { audit } = getEventKind(registry, event.type);
-  return 'unaudited' in audit ? null : audit;
-};
+const getAuditMapping = (registry: EventRegistry, event: RecordedEvent): AuditMapping<never> | null =>
+  findAuditMapping(getEventKind(registry, event.type), event);

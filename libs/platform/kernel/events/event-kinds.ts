@@ -25,6 +25,8 @@ export type AuditMapping<Data> = {
    * sign-in of a member. Without it, only the trail of the event's own organization records an event.
    */
   readonly organizations?: (data: Data) => readonly string[];
+  /** Whether the server has done it in the course of its own work, so that no audit trail records it. Absent: never. */
+  readonly isInternal?: (data: Data, event: Pick<RecordedEvent, 'context'>) => boolean;
   /**
    * Returns an id that replaces the id of a caller that the organization must not identify; null for every other
    * caller.
@@ -40,6 +42,13 @@ export const getAuditedOrganization = (
   _: unknown,
   { organization, stream }: Pick<RecordedEvent, 'organization' | 'stream'>,
 ): string => organization ?? stream;
+
+/** Returns how audit trails record the event; null if none does. */
+export const findAuditMapping = (
+  { audit }: Pick<AnyEventKind, 'audit'>,
+  event: Pick<RecordedEvent, 'context' | 'data'>,
+): AuditMapping<never> | null =>
+  'unaudited' in audit || audit.isInternal?.(event.data as never, event) ? null : audit;
 
 export const describeAuditEvent = <Data>(
   { resource, action }: AuditMapping<Data>,

@@ -13,6 +13,8 @@ import type { RunStatus } from './run-status.js';
 
 /** The source of the plans of health assessments, which are in no list of runs. */
 export const ASSESSMENT = 'assessment';
+/** The name of the server in the events that it records about them by itself. */
+export const ASSESSMENTS = 'health assessments';
 
 /** `tfe-infrastructure-lifecycle`: automatic destroy. */
 export const RUN_SOURCES = [
