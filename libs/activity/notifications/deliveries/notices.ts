@@ -1,5 +1,6 @@
 import type { SentTrigger, Timestamp } from '#platform/kernel';
 import { VERIFICATION } from '../configurations/triggers.js';
+import type { NotifiedAssessment } from './notifications.follower.js';
 
 /** What a notification is about. Names are those of the time of sending. */
 export type Notice = {
@@ -21,6 +22,8 @@ export type Notice = {
   readonly status: string | null;
   /** When the resources of the workspace are destroyed at the earliest; null unless the notice is a reminder of that. */
   readonly destroyedFrom: Timestamp | null;
+  /** The result of a health assessment, and the one before; null for other notices. */
+  readonly assessment: (NotifiedAssessment & { readonly urlOfResults: string }) | null;
   readonly at: Timestamp | null;
   readonly by: string | null;
 };
@@ -55,6 +58,7 @@ export const createVerificationNotice = (configuration: string, name: string): N
   run: null,
   status: null,
   destroyedFrom: null,
+  assessment: null,
   at: null,
   by: null,
 });

@@ -203,7 +203,7 @@ const toNotice = (
   { configuration, trigger, subject, organizationName, createdBy, actorName, createdAt }: DueDelivery,
   publicUrl: string,
 ): Notice => {
-  const { workspace, run, status, destroyedFrom = null } = subject;
+  const { workspace, run, status, destroyedFrom = null, assessment = null } = subject;
   const url = `${publicUrl}/app/${organizationName}/workspaces/${workspace.name}/runs/${run?.id ?? ''}`;
   return {
     configuration,
@@ -214,6 +214,7 @@ const toNotice = (
     run: run && { id: run.id, url, message: run.message, createdAt: run.createdAt, createdBy },
     status,
     destroyedFrom,
+    assessment: assessment && { ...assessment, urlOfResults: `${publicUrl}/api/v2/assessment-results` },
     at: createdAt,
     by: actorName,
   };

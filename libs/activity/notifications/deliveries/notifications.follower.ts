@@ -8,12 +8,23 @@ import {
   type Timestamp,
 } from '#platform/kernel';
 import type { Follower } from '#storage/event-store';
-import { ASSESSMENT } from '#runs/runs';
+import { ASSESSMENT, type AssessedCounts } from '#runs/runs';
 import { MAIL_HOST } from '../configurations/destinations.js';
 import { listNotifiedEvents, withDestroyResult, type NotifiedEvent } from './notified-events.js';
 
 /** A person, team or service without its name, which belongs to the user and can change. */
 export type ActorReference = { readonly type: string; readonly id: string };
+
+type AssessmentFacts = {
+  readonly id: string;
+  readonly succeeded: boolean;
+  readonly drifted: boolean;
+  readonly counts: AssessedCounts;
+  readonly createdAt: Timestamp;
+};
+
+/** `before` is null for the first result of a workspace. */
+export type NotifiedAssessment = { readonly now: AssessmentFacts; readonly before: AssessmentFacts | null };
 
 /** What a delivery is about, as it is stored: no name of a person. */
 export type DeliverySubject = {
@@ -27,6 +38,8 @@ export type DeliverySubject = {
   readonly status: string | null;
   /** When the resources of the workspace are destroyed at the earliest. Absent in deliveries of earlier versions. */
   readonly destroyedFrom?: Timestamp | null;
+  /** The result of a health assessment, and the one before. Absent in deliveries of earlier versions. */
+  readonly assessment?: NotifiedAssessment | null;
   readonly actor: ActorReference;
 };
 
@@ -47,6 +60,10 @@ const WAITS_FOR_USER = sql.raw(`not (coalesce((r.options ->> 'autoApply')::boole
   or coalesce((r.options ->> 'planOnly')::boolean, false) or coalesce((r.options ->> 'savePlan')::boolean, false))
   and (r.has_changes or coalesce((r.options ->> 'allowEmptyApply')::boolean, false))`);
 
+const selectFacts = (alias: string): Sql => sql`jsonb_build_object(
+  'id', ${sql.raw(`${alias}.id`)}, 'succeeded', ${sql.raw(`${alias}.succeeded`)}, 'drifted', ${sql.raw(`${alias}.drifted`)},
+  'counts', ${sql.raw(`${alias}.counts`)}, 'createdAt', ${selectJsonTimestamp(`${alias}.created_at`)})`;
+
 /** Selects a row for each configuration that has the trigger of an event. */
 const selectDeliveries = (events: readonly NotifiedEvent[]): Sql => sql`
   select e.event, n.id as configuration, n.organization, e.trigger, coalesce(n.host, ${MAIL_HOST}) as host, e.time,
@@ -56,13 +73,19 @@ const selectDeliveries = (events: readonly NotifiedEvent[]): Sql => sql`
              'id', r.id, 'message', r.message,
              'createdAt', ${selectJsonTimestamp('r.created_at')},
              'createdBy', jsonb_build_object('type', r.created_by ->> 'type', 'id', r.created_by ->> 'id')) end,
-           'status', e.status, 'destroyedFrom', e."destroyedFrom", 'actor', e.actor) as subject
+           'status', e.status, 'destroyedFrom', e."destroyedFrom", 'actor', e.actor,
+           'assessment', case when a.id is not null then jsonb_build_object(
+             'now', ${selectFacts('a')},
+             'before', (select ${selectFacts('p')} from assessment_results p
+                         where p.workspace = a.workspace and (p.created_at, p.id) < (a.created_at, a.id)
+                         order by p.created_at desc, p.id desc limit 1)) end) as subject
     from (select list.*, coalesce(run.workspace, list.workspace) as workspace_id
             from jsonb_to_recordset(${sql.json(events)}::jsonb) as list (
-                   event text, time timestamptz, organization text, trigger text, run text, workspace text,
+                   event text, time timestamptz, organization text, trigger text, run text, workspace text, assessment text,
                    "workspaceName" text, status text, "destroyedFrom" text, "ifWaiting" boolean, "ifAutoDestroy" boolean, actor jsonb)
             left join runs run on run.id = list.run) e
     left join runs r on r.id = e.run
+    left join assessment_results a on a.id = e.assessment
     left join workspaces w on w.id = e.workspace_id
     join notification_configurations n
       on n.subscribable in (e.workspace_id, e.organization) and n.enabled and e.trigger = any (n.triggers)

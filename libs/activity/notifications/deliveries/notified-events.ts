@@ -10,6 +10,8 @@ export type NotifiedEvent = {
   readonly run: string | null;
   /** Null for events of runs, whose row has the workspace. */
   readonly workspace: string | null;
+  /** The result of a health assessment; null for other events. */
+  readonly assessment: string | null;
   /** The name of a workspace that was created or deleted. */
   readonly workspaceName: string | null;
   readonly status: string | null;
@@ -43,6 +45,7 @@ export const listNotifiedEvents = (registry: EventRegistry, event: RecordedEvent
     trigger,
     run: isRun ? stream : null,
     workspace: isRun ? null : workspace,
+    assessment: kind.stream === 'asmtres' ? stream : null,
     workspaceName,
     status,
     destroyedFrom,

@@ -19,6 +19,7 @@ const notice: Notice = {
   },
   status: 'applied',
   destroyedFrom: null,
+  assessment: null,
   at: '2026-01-31T12:31:15.123Z',
   by: 'ada',
 };
@@ -52,6 +53,55 @@ describe('the message of a notification', () => {
       { message, auto_destroy_at: destroyedFrom },
     ]);
     expect(renderMail(reminder).text).toContain(`Destroyed from: ${destroyedFrom}`);
+  });
+});
+
+describe('the payload about a health assessment', () => {
+  it('has the new result and the one before', () => {
+    const counts = {
+      resourcesDrifted: 4,
+      resourcesUndrifted: 55,
+      checksPassed: 33,
+      checksFailed: 1,
+      checksErrored: 0,
+      checksUnknown: 0,
+    };
+    const now = { id: 'asmtres-2', succeeded: true, drifted: true, counts, createdAt: '2026-02-01T12:00:00.000Z' };
+    const before = { ...now, id: 'asmtres-1', drifted: false, counts: { ...counts, resourcesDrifted: 0 } };
+    const urlOfResults = 'https://cadastre.example.com/api/v2/assessment-results';
+    const drifted: Notice = {
+      ...notice,
+      trigger: 'assessment:drifted',
+      message: 'Assessment Drifted',
+      run: null,
+      status: null,
+      assessment: { now, before, urlOfResults },
+    };
+    expect(JSON.parse(renderPayload('generic', drifted))).toMatchObject({
+      trigger_scope: 'assessment',
+      trigger: 'assessment:drifted',
+      details: {
+        new_assessment_result: {
+          id: 'asmtres-2',
+          url: `${urlOfResults}/asmtres-2`,
+          succeeded: true,
+          drifted: true,
+          all_checks_succeeded: false,
+          resources_drifted: 4,
+          resources_undrifted: 55,
+          checks_passed: 33,
+          checks_failed: 1,
+          checks_errored: 0,
+          checks_unknown: 0,
+          created_at: '2026-02-01T12:00:00.000Z',
+        },
+        prior_assessment_result: { id: 'asmtres-1', drifted: false, resources_drifted: 0 },
+        workspace_id: 'ws-1',
+      },
+    });
+    const first = { ...drifted, assessment: { now, before: null, urlOfResults } };
+    expect(JSON.parse(renderPayload('generic', first)).details.prior_assessment_result).toBeNull();
+    expect(renderMail(drifted).text).toContain('Drifted resources: 4\nFailed checks: 1\n');
   });
 });
 

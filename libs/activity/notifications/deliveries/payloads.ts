@@ -1,8 +1,43 @@
 import type { UrlDestinationType } from '../configurations/destinations.js';
 import type { Notice } from './notices.js';
 
+type NoticedAssessment = NonNullable<Notice['assessment']>;
+
+const countFailedChecks = ({ counts }: Pick<NoticedAssessment['now'], 'counts'>): number =>
+  counts.checksFailed + counts.checksErrored;
+
 const NO_RUN = { id: null, url: null, message: null, createdAt: null, createdBy: null };
 const NO_WORKSPACE = { id: null, name: null };
+
+/** The payload of the vendor's generic webhooks about health assessments. */
+const renderAssessment = (notice: Notice, { now, before, urlOfResults }: NoticedAssessment): object => {
+  const renderResult = ({ counts, ...result }: NoticedAssessment['now']): object => ({
+    id: result.id,
+    url: `${urlOfResults}/${result.id}`,
+    succeeded: result.succeeded,
+    drifted: result.drifted,
+    all_checks_succeeded: result.succeeded && countFailedChecks({ counts }) === 0,
+    resources_drifted: counts.resourcesDrifted,
+    resources_undrifted: counts.resourcesUndrifted,
+    checks_passed: counts.checksPassed,
+    checks_failed: counts.checksFailed,
+    checks_errored: counts.checksErrored,
+    checks_unknown: counts.checksUnknown,
+    created_at: result.createdAt,
+  });
+  return {
+    trigger_scope: 'assessment',
+    trigger: notice.trigger,
+    message: notice.message,
+    details: {
+      new_assessment_result: renderResult(now),
+      prior_assessment_result: before && renderResult(before),
+      workspace_id: notice.workspace?.id ?? null,
+      workspace_name: notice.workspace?.name ?? null,
+      organization_name: notice.organizationName,
+    },
+  };
+};
 
 /** The payload of the vendor's generic webhooks, version 1. Members without a value are null. */
 const renderGeneric = (notice: Notice): object => {
@@ -29,19 +64,30 @@ const renderGeneric = (notice: Notice): object => {
         ...(notice.destroyedFrom === null ? {} : { auto_destroy_at: notice.destroyedFrom }),
       },
     ],
+    ...(notice.assessment ? renderAssessment(notice, notice.assessment) : {}),
   };
 };
 
 type NoticeFact = { readonly title: string; readonly value: string };
 
 /** Returns what a message shows about a notification. Long values are cut. */
-export const listFacts = ({ organizationName, workspace, run, by, at, destroyedFrom }: Notice): readonly NoticeFact[] =>
+export const listFacts = ({
+  organizationName,
+  workspace,
+  run,
+  by,
+  at,
+  destroyedFrom,
+  assessment,
+}: Notice): readonly NoticeFact[] =>
   [
     { title: 'Organization', value: organizationName },
     { title: 'Workspace', value: workspace?.name },
     { title: 'Run', value: run?.id },
     { title: 'Message', value: run?.message },
     { title: 'Destroyed from', value: destroyedFrom },
+    { title: 'Drifted resources', value: assessment && String(assessment.now.counts.resourcesDrifted) },
+    { title: 'Failed checks', value: assessment && String(countFailedChecks(assessment.now)) },
     { title: 'By', value: by },
     { title: 'Time', value: at },
   ].flatMap(({ title, value }) => (value ? [{ title, value: shorten(value) }] : []));
