@@ -177,8 +177,8 @@ class OrganizationImport {
 
   /**
    * Adds the events of this site: it destroys the tokens, which have no secret here, disables the ranges of IP allowlists,
-   * which would lock people out if they have other addresses here, removes the settings of automatic destroy, because a copy must
-   * not destroy the resources of the original, and records the import.
+   * which would lock people out if they have other addresses here, removes the settings of automatic destroy and health
+   * assessments, because a copy must not work on the resources of the original, and records the import.
    */
   private async addCompletion(events: EventImport): Promise<number> {
     const { archive, manifest } = this.source;

@@ -172,8 +172,11 @@ export const organization: Decider<OrganizationState, OrganizationCommand, Organ
       return hasNoChanges(changed) ? [] : [{ type: 'OrganizationTokenTtlPoliciesChanged', data: { maxTtls: changed } }];
     },
     CompleteImport: (origin, state) => {
-      requireActive(state);
-      return [{ type: 'OrganizationImported', data: origin }];
+      const { settings } = requireActive(state);
+      const imported = { type: 'OrganizationImported', data: origin } as const;
+      // A copy must not assess the resources of the original.
+      const stopped = { type: 'OrganizationUpdated', data: { changes: { assessmentsEnforced: false } } } as const;
+      return settings.assessmentsEnforced ? [stopped, imported] : [imported];
     },
     DeleteOrganization: (_, state) => [{ type: 'OrganizationDeleted', data: { name: requireActive(state).name } }],
   },
