@@ -234,14 +234,15 @@ const createFileJobs = (
   createAbandonedStateVersionsJob(store, clock, ids),
 ];
 
-/** Returns the job that starts health assessments. The self-hosted edition has none. */
-const createAssessmentJobs = (
+/** Returns the job that starts health assessments, or ends those that wait: the self-hosted edition has none. */
+const createAssessmentJob = (
   { store, clock, ids }: ScheduledJobDependencies,
   { assessmentHours, edition, toolReleases }: JobSettings,
-): readonly ScheduledJob[] =>
-  edition === 'self-hosted'
-    ? []
-    : [createAssessmentsJob({ store, clock, ids, releases: new ToolReleases(toolReleases) }, assessmentHours)];
+): ScheduledJob =>
+  createAssessmentsJob(
+    { store, clock, ids, releases: new ToolReleases(toolReleases) },
+    edition === 'self-hosted' ? null : assessmentHours,
+  );
 
 /** Returns the jobs that send mails and notifications, and delete old notifications. */
 const createMessageJobs = (
@@ -331,7 +332,7 @@ export const createScheduledJobs = (
     createExpiredProvidersJob(store, clock, ids),
     createExpiredVariableSetsJob(store, clock, ids),
     createAutomaticDestroyJob({ store, clock, ids, releases: new ToolReleases(settings.toolReleases) }),
-    ...createAssessmentJobs(dependencies, settings),
+    createAssessmentJob(dependencies, settings),
     createLostExecutorsJob(store, clock, ids),
     createRunTasksJob({ ...dependencies, ...settings }),
     createWaitingRemoteRunsJob(store.database, clock, logger),

@@ -41,7 +41,7 @@ export const recordAssessment = async (
     checksUnknown: 0,
   };
   const at = new Date().toISOString();
-  const data = { workspace, run, at, assessed: counts, errorMessage: null, prior: null };
+  const data = { workspace, run, at, isPlanned: true, assessed: counts, errorMessage: null, prior: null };
   const write = decideWrite(assessment, newStream(id, assessment), organization, { type: 'RecordAssessment', data });
   await store.append([write], context);
   return id;

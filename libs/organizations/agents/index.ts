@@ -15,6 +15,7 @@ export {
   EXECUTES_REMOTE_RUNS,
   expectPoolVersion,
   isPoolUsableBy,
+  selectPoolCapacity,
   selectUsablePoolVersion,
   USES_SITE_POOLS,
 } from './agent-pools/usable-pools.queries.js';

@@ -277,7 +277,7 @@ const toSiteSettings = (env: ParsedEnvironment) =>
     featureSet: env.CADASTRE_FEATURE_SET,
     /** Versions of Terraform or OpenTofu that workspaces may choose, in addition to those built in. */
     toolReleases: env.CADASTRE_TOOL_RELEASES,
-    /** The hours from one health assessment of a workspace to the next. */
+    /** The hours from one health assessment of a workspace to the next; null for none. */
     assessmentHours: env.CADASTRE_ASSESSMENT_HOURS,
     /** Default for new workspaces. */
     globalRemoteState: env.CADASTRE_GLOBAL_REMOTE_STATE,

@@ -33,6 +33,9 @@ const isPostgresUrl = (text: string): boolean => ['postgres:', 'postgresql:'].in
 
 const isSeconds = (text: string): boolean => /^\d{1,3}$/.test(text) && Number(text) <= 300;
 
+const isAssessmentInterval = (text: string): boolean =>
+  text === 'off' || (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 8_760);
+
 const isLifetime = (text: string): boolean => {
   const [, count = '', unit] = /^(\d{1,5})([yd])$/.exec(text) ?? [];
   return text === 'off' || (Number(count) >= 1 && Number(count) <= (unit === 'y' ? 100 : 36_500));
@@ -162,8 +165,10 @@ export const settingVariables = {
   ),
   CADASTRE_ASSESSMENT_HOURS: defineVariable(
     '24',
-    'hours from one health assessment of a workspace to the next',
-    wholeNumberSchema(1, 8_760, 24),
+    'hours from one health assessment of a workspace to the next; off: the site makes none',
+    matchingSchema(isAssessmentInterval, 'must be a whole number from 1 to 8760, or off')
+      .transform((text) => (text === 'off' ? null : Number(text)))
+      .default(24),
   ),
   CADASTRE_GLOBAL_REMOTE_STATE: defineVariable(
     'false',

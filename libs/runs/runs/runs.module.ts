@@ -136,6 +136,11 @@ export const runsDefinition: ModuleDefinition = {
     { table: 'runs.task_requests', backup: 'empty', because: 'the services get their requests again after a restore' },
     { table: 'runs.leases', backup: 'empty', because: 'executors must claim runs again after a restore' },
     { table: 'runs.claim_turns', backup: 'empty', because: 'all organizations begin equally after a restore' },
+    {
+      table: 'runs.assessments_begun',
+      backup: 'empty',
+      because: 'a restored site must not assess workspaces before somebody has queued a run in them',
+    },
   ],
   encryptedColumns: [
     { table: 'runs.log_chunks', id: 'id', column: 'content', purpose: LOGS_PURPOSE },

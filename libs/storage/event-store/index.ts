@@ -24,6 +24,7 @@ export {
   type StreamWrite,
 } from './writes.js';
 export { DurableRowError, type Follower, type TableIndexes } from './followers/follower.js';
+export { readLags } from './followers/follower-lag.js';
 export { waitForFollower, type AwaitedEvents } from './followers/wait-for-follower.js';
 export { EVENT_CONTEXT, IS_SETTLED, type OrganizationExtent } from './log-queries.js';
 export { LogWatch, type RoundResult } from './followers/log-watch.js';

@@ -53,6 +53,17 @@ export const selectUsablePoolVersion = ({ pool, organization, ...user }: PoolCho
     : sql`(select s.version from agent_pools ap join event_store.streams s on s.stream = ap.id
             where ap.id = ${pool} and ap.organization = ${organization} and ${isPoolUsableBy(user)})`;
 
+/** An executor whose last ping is so much older than the newest one of its pool counts as absent. */
+const ABSENT_AFTER_MINUTES = 3;
+
+/** Returns an expression for the number of phases that the executors of a pool execute at once. `pool` is a column with its id. */
+export const selectPoolCapacity = (pool: string): Sql => sql`(
+  select coalesce(sum(coalesce((g.executor ->> 'capacity')::integer, 1)), 0)
+    from agents.pings p join agents g on g.id = p.agent
+   where p.pool = ${sql.raw(pool)} and p.status in ('idle', 'busy')
+     and p.at > (select max(newest.at) from agents.pings newest where newest.pool = ${sql.raw(pool)})
+                - make_interval(mins => ${ABSENT_AFTER_MINUTES}))`;
+
 /**
  * Expects the pool's version in an append that refers to the pool. Refuses an unknown pool. Call it after the check of
  * the settings: whether a pool may be named at all comes first.

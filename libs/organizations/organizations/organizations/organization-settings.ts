@@ -18,7 +18,7 @@ const stacksMode = z.enum(['remote', 'agent']);
 const settings = {
   collaboratorAuthPolicy: { schema: authPolicy, initial: 'password', body: authPolicy.optional() },
   costEstimationEnabled: storedAttribute(flag(false)),
-  assessmentsEnforced: storedAttribute(flag(false)),
+  assessmentsEnforced: flag(false),
   allowForceDeleteWorkspaces: flag(false),
   sendPassingStatusesForUntriggeredSpeculativePlans: flag(false),
   aggregatedCommitStatusEnabled: flag(true),

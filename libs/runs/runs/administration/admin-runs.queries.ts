@@ -2,7 +2,7 @@ import { sql, type Sql, type Timestamp } from '#platform/kernel';
 import { requireCurrentAccess, requireSiteAdmin, type Actor } from '#api/access';
 import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import type { Database } from '#platform/postgres';
-import { isOpen, RUN_JOINS, selectRunColumns, type RunRow } from '../runs/runs.queries.js';
+import { isNoAssessment, isOpen, RUN_JOINS, selectRunColumns, type RunRow } from '../runs/runs.queries.js';
 
 type AdministeredRunFilter = {
   readonly statuses: readonly string[];
@@ -39,6 +39,7 @@ type AdministeredRuns = ListPage<RunRow> & {
 };
 
 const buildConditions = ({ from, to, search }: AdministeredRunFilter): readonly Sql[] => [
+  isNoAssessment('r'),
   ...(from === null ? [] : [sql`r.created_at >= ${from}`]),
   ...(to === null ? [] : [sql`r.created_at <= ${to}`]),
   ...(search
@@ -67,7 +68,7 @@ const SELECT_WORK = sql`(
                          count(*) filter (where r.status in ('plan_queued', 'apply_queued')) as waiting,
                          min(case when r.status in ('plan_queued', 'apply_queued') then r.reached ->> r.status end) as waiting_since
                     from runs r
-                   where ${isOpen('r')} and r.status in ('plan_queued', 'planning', 'apply_queued', 'applying')
+                   where ${isNoAssessment('r')} and ${isOpen('r')} and r.status in ('plan_queued', 'planning', 'apply_queued', 'applying')
                    group by r.organization) counted) work
     join organizations o on o.id = work.organization)`;
 

@@ -26,9 +26,10 @@ const record = (
   assessed: Recorded['counts'] | null,
   prior: PriorResult | null,
   errorMessage: string | null = null,
+  isPlanned = assessed !== null,
 ) => ({
   type: 'RecordAssessment' as const,
-  data: { workspace: 'ws-1', run: 'run-1', at: NOW, assessed, errorMessage, prior },
+  data: { workspace: 'ws-1', run: 'run-1', at: NOW, isPlanned, assessed, errorMessage, prior },
 });
 
 const recorded = (result: Partial<Recorded>): AssessmentEvent => ({
@@ -96,6 +97,13 @@ it('says that it has failed, and not again, and keeps what was known', () => {
         checksFailingSince: BEFORE,
       }),
     );
+});
+
+it('says nothing new about a plan whose executor reports no drift', () => {
+  const errorMessage = 'The executor is too old: it does not report drift';
+  given()
+    .when(record(null, { ...HEALTHY, driftedSince: BEFORE }, null, true))
+    .yields(failed({ errorMessage, driftedSince: BEFORE }));
 });
 
 it('does not say again that resources have drifted if only an assessment between failed', () => {

@@ -73,7 +73,9 @@ type RecordAssessment = Message<
     workspace: string;
     run: string;
     at: Timestamp;
-    /** Null if the plan has failed. */
+    /** False if the plan has failed. */
+    isPlanned: boolean;
+    /** Null if the plan has failed, or if the executor has reported nothing about drift. */
     assessed: AssessedCounts | null;
     errorMessage: string | null;
     /** Null for the first assessment of the workspace. */
@@ -81,16 +83,26 @@ type RecordAssessment = Message<
   }
 >;
 
-const decideFailure = ({ workspace, run, errorMessage, prior }: RecordAssessment['data']): RecordedResult => ({
+/** An executor of an earlier version reports nothing about drift. */
+const OLD_EXECUTOR = 'The executor is too old: it does not report drift';
+
+const decideFailure = ({
+  workspace,
+  run,
+  isPlanned,
+  errorMessage,
+  prior,
+}: RecordAssessment['data']): RecordedResult => ({
   workspace,
   run,
   succeeded: false,
   counts: NO_COUNTS,
-  errorMessage: errorMessage ?? 'The plan has failed: its log says why',
+  errorMessage: isPlanned ? OLD_EXECUTOR : (errorMessage ?? 'The plan has failed: its log says why'),
   // Nothing says that the drift is over.
   driftedSince: prior?.driftedSince ?? null,
   checksFailingSince: prior?.checksFailingSince ?? null,
-  changes: prior?.succeeded === false ? [] : ['failed'],
+  // An old executor is no news about the resources.
+  changes: isPlanned || prior?.succeeded === false ? [] : ['failed'],
 });
 
 /** Returns since when something is so, and whether it was not so before. */

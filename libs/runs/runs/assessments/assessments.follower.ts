@@ -2,16 +2,25 @@ import { formatTimestamp, type RecordedEvent } from '#platform/kernel';
 import { createSystemContext } from '#api/access';
 import { decideWrite, expectVersion, newStream, type EventStore, type Follower } from '#storage/event-store';
 import { COOL_OFF_MS, cancelRun } from '../runs/change-run.operation.js';
+import { ASSESSMENTS, type RunEvent } from '../runs/run-event.js';
 import { assessment } from './assessment.js';
+import { selectDisplacedAssessments } from './displaced-assessments.queries.js';
+import { removeOldData } from './old-assessments.operation.js';
 import { findEndedAssessment, selectEndedAssessments, selectOvertakenAssessments } from './assessments.view.js';
 
-const FOLLOWED = ['RunCreated', 'RunPlannedAndFinished', 'RunErrored'];
-
-/** An executor of an earlier version reports nothing about drift. */
-const OLD_EXECUTOR = 'The executor is too old: it does not report drift';
+/** The events after which a run waits for an executor, or an assessment has ended. */
+const FOLLOWED: readonly RunEvent['type'][] = [
+  'RunCreated',
+  'RunQueued',
+  'RunPlanQueued',
+  'RunApplyQueued',
+  'RunPlanRequeued',
+  'RunPlannedAndFinished',
+  'RunErrored',
+];
 
 const createContext = (cause: RecordedEvent | undefined) => ({
-  ...createSystemContext('health assessments', cause?.context.correlation ?? ''),
+  ...createSystemContext(ASSESSMENTS, cause?.context.correlation ?? ''),
   causation: cause?.id ?? null,
 });
 
@@ -28,7 +37,8 @@ const recordResult = (store: EventStore, run: string, cause: RecordedEvent | und
         run,
         at: cause?.time ?? '',
         assessed: isPlanned ? assessed : null,
-        errorMessage: isPlanned ? OLD_EXECUTOR : errorMessage,
+        errorMessage: isPlanned ? null : errorMessage,
+        isPlanned,
         prior,
       },
     } as const;
@@ -40,8 +50,13 @@ const recordResult = (store: EventStore, run: string, cause: RecordedEvent | und
     await store.append(writes, createContext(cause));
   });
 
+const recordEnd = async (store: EventStore, run: string, cause: RecordedEvent | undefined): Promise<void> => {
+  await recordResult(store, run, cause);
+  await removeOldData(store, run, createContext(cause));
+};
+
 /**
- * Records the results of health assessments, and cancels assessments whose workspaces get a run. It reads the current state instead
+ * Records the results of health assessments, and cancels assessments whose workspaces get a run, or whose executors are needed. It reads the current state instead
  * of trusting the events, so a repeated batch has no effect.
  */
 export const assessmentsFollower: Follower = {
@@ -53,15 +68,18 @@ export const assessmentsFollower: Follower = {
   tables: [],
   follow: async (events, session, store) => {
     const causes = new Map(
-      events.filter(({ type }) => FOLLOWED.includes(type)).map((event) => [event.stream, event] as const),
+      events
+        .filter(({ type }) => (FOLLOWED as readonly string[]).includes(type))
+        .map((event) => [event.stream, event] as const),
     );
     if (causes.size === 0) return [];
     const runs = [...causes.keys()];
     for (const { id } of await session.run<{ id: string }>(selectEndedAssessments(runs))) {
-      await recordResult(store, id, causes.get(id));
+      await recordEnd(store, id, causes.get(id));
     }
     const overtaken = await session.run<{ id: string; cause: string }>(selectOvertakenAssessments(runs));
-    for (const { id, cause } of overtaken) {
+    const displaced = await session.run<{ id: string; cause: string }>(selectDisplacedAssessments(runs));
+    for (const { id, cause } of [...overtaken, ...displaced]) {
       const event = causes.get(cause);
       const forceCancelAvailableAt = formatTimestamp(Date.parse(event?.time ?? '') + COOL_OFF_MS);
       await cancelRun(store, id, { forceCancelAvailableAt }, createContext(event));

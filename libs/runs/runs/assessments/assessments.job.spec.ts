@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
 import { ToolReleases } from '#workspaces/workspaces';
 import { FixedClock } from '../../../../test/support/clocks.js';
@@ -10,11 +10,13 @@ import {
   type NotificationReceiver,
 } from '../../../../test/support/notification-receiver.js';
 import { runRequests } from '../../../../test/support/runs.js';
+import { newStateVersion, stateFile } from '../../../../test/support/state-file.js';
 import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
 import {
   expectStatus,
   makeAgentToken,
   makeOrganization,
+  makeOrganizationToken,
   makeRemotePool,
   makeRun,
   resource,
@@ -39,6 +41,17 @@ beforeAll(async () => {
   await makeOrganization(server, 'acme');
   pool = await makeRemotePool(server, 'acme', 'edge');
   agents = server.as(await makeAgentToken(server, pool));
+  await setViewVersion(1);
+  // From now on, this site assesses workspaces.
+  await runJob();
+});
+
+/** Workspaces of other tests must not take part. */
+const assessedWorkspaces: string[] = [];
+afterEach(async () => {
+  const off = resource('workspaces', { 'assessments-enabled': false });
+  for (const id of assessedWorkspaces.splice(0)) expectStatus(await server.patch(`/api/v2/workspaces/${id}`, off), 200);
+  await runJob(null);
 });
 
 afterAll(async () => {
@@ -48,16 +61,50 @@ afterAll(async () => {
 
 const { aWorkspace, act, differences, holderOf, report, reported, statusOf } = runRequests(() => ({ server, agents }));
 
-const createJob = () =>
-  createAssessmentsJob({ ...server.runtime, store: server.store, clock, releases: new ToolReleases() }, 24);
-const runJob = async (): Promise<void> => {
-  await runJobOnce(createJob());
+/** Whether the view of results is complete: 1, or 0 during an upgrade. */
+const setViewVersion = async (version: 0 | 1): Promise<void> =>
+  void (await server.database.rows(sql`
+    insert into event_store.view_versions (view, version) values ('assessment_results', ${version})
+    on conflict (view) do update set version = excluded.version`));
+
+const createJob = (hours: number | null = 24) =>
+  createAssessmentsJob({ ...server.runtime, store: server.store, clock, releases: new ToolReleases() }, hours);
+const runJob = async (hours?: number | null): Promise<void> => {
+  // It starts nothing while the follower is behind.
   await caughtUp();
+  await runJobOnce(createJob(hours));
+  await caughtUp();
+};
+const DAY_SECONDS = 86_400;
+/** Moves the clock to the next time at which the workspace is due. */
+const passUntilDue = async (workspace: string): Promise<void> => {
+  const row = await server.database.row<{ hash: number }>(sql`select hashtext(${workspace}) & 2147483647 as hash`);
+  const offset = ((row?.hash ?? 0) / 2 ** 31) * DAY_SECONDS + 60;
+  const present = (clock.time / 1_000) % DAY_SECONDS;
+  clock.pass({ seconds: Math.ceil((offset - present + DAY_SECONDS) % DAY_SECONDS) || DAY_SECONDS });
+};
+/** Runs the job when the workspace is due. */
+const runWhenDue = async (...workspaces: readonly string[]): Promise<void> => {
+  for (const workspace of workspaces) {
+    await passUntilDue(workspace);
+    await runJob();
+  }
 };
 const caughtUp = async (): Promise<void> => {
   for (const follower of ['assessments', 'run_queue']) await waitForFollowers(server.store, follower);
 };
 const pass = (hours: number): void => void clock.pass({ minutes: hours * 60 });
+
+let serials = 0;
+/** Stores a state with a resource, or without one. */
+const storeResources = async (id: string, resources: 0 | 1): Promise<void> => {
+  const file = stateFile({ serial: (serials += 1), lineage: `of ${id}`, names: resources === 1 ? ['it'] : [] });
+  const lock = (action: string) => server.post(`/api/v2/workspaces/${id}/actions/${action}`);
+  expectStatus(await lock('lock'), 200);
+  const path = `/api/v2/workspaces/${id}/state-versions`;
+  expectStatus(await server.post(path, newStateVersion(file, { inline: true })), 201);
+  expectStatus(await lock('unlock'), 200);
+};
 
 /** Applies a run in the workspace. */
 const applied = async (workspace: string): Promise<void> => {
@@ -67,6 +114,8 @@ const applied = async (workspace: string): Promise<void> => {
 };
 const anAppliedWorkspace = async (attributes: object = ENABLED): Promise<string> => {
   const id = await aWorkspace(attributes);
+  assessedWorkspaces.push(id);
+  await storeResources(id, 1);
   await applied(id);
   return id;
 };
@@ -76,9 +125,16 @@ const listRuns = async (workspace: string, query = ''): Promise<any[]> =>
 const assessmentsOf = (workspace: string): Promise<any[]> => listRuns(workspace, '?filter[source]=assessment');
 const latestOf = async (workspace: string): Promise<string> => (await assessmentsOf(workspace))[0].id;
 
-/** Ends the assessment of the workspace that is due. */
+const cancelAllBut = async (run: string): Promise<void> => {
+  const waiting = await server.database.rows<{ id: string }>(
+    sql`select id from runs where status in ('pending', 'plan_queued') and id <> ${run}`,
+  );
+  for (const { id } of waiting) expectStatus(await act(id, 'cancel'), 202);
+};
+
+/** Ends the next assessment of the workspace. */
 const assess = async (workspace: string, counts: object = NONE): Promise<string> => {
-  await runJob();
+  await runWhenDue(workspace);
   const id = await latestOf(workspace);
   await reported(id, 'planning');
   expectStatus(await report(id, 'planned', counts), 200);
@@ -91,7 +147,9 @@ const currentResult = async (workspace: string): Promise<any> =>
 describe('a health assessment', () => {
   it('is a plan that only refreshes, takes no lock, and is in no list that does not name its source', async () => {
     const id = await anAppliedWorkspace();
-    await Promise.all([createJob(), createJob(), createJob()].map(runJobOnce));
+    await passUntilDue(id);
+    await caughtUp();
+    await Promise.all([createJob(), createJob(), createJob()].map((job) => runJobOnce(job)));
     const [run, ...more] = await assessmentsOf(id);
     expect(more).toEqual([]);
     expect(run.attributes).toMatchObject({
@@ -111,7 +169,10 @@ describe('a health assessment', () => {
   });
 
   it('begins only in remote workspaces with an apply whose latest run ended well, and that want it', async () => {
+    const empty = await anAppliedWorkspace();
+    await storeResources(empty, 0);
     const skipped = [
+      empty,
       await aWorkspace(ENABLED),
       await anAppliedWorkspace({}),
       await anAppliedWorkspace({ ...ENABLED, 'terraform-version': '0.15.3' }),
@@ -126,7 +187,7 @@ describe('a health assessment', () => {
     expectStatus(await server.patch(`/api/v2/workspaces/${local}`, mode), 200);
     const busy = await anAppliedWorkspace();
     await makeRun(server, busy);
-    await runJob();
+    await runWhenDue(...skipped, failed, locked, local, busy);
     for (const id of [...skipped, failed, locked, local, busy]) expect(await assessmentsOf(id)).toEqual([]);
   });
 
@@ -134,17 +195,110 @@ describe('a health assessment', () => {
     const enforced = (value: boolean) =>
       server.patch('/api/v2/organizations/acme', resource('organizations', { 'assessments-enforced': value }));
     const id = await anAppliedWorkspace({});
-    await runJob();
+    await runWhenDue(id);
     expect(await assessmentsOf(id)).toEqual([]);
     expectStatus(await enforced(true), 200);
-    await runJob();
+    await runWhenDue(id);
     expectStatus(await enforced(false), 200);
     expect(await assessmentsOf(id)).toHaveLength(1);
   });
 
+  it('begins not before the upgrade of the site is complete', async () => {
+    const id = await anAppliedWorkspace();
+    await setViewVersion(0);
+    await runWhenDue(id);
+    await setViewVersion(1);
+    expect(await assessmentsOf(id)).toEqual([]);
+    await runJob();
+    expect(await assessmentsOf(id)).toHaveLength(1);
+  });
+
+  it('begins by itself in no workspace of a restored site, before somebody has queued a run in it', async () => {
+    const [quiet, used] = [await anAppliedWorkspace(), await anAppliedWorkspace()];
+    await server.database.rows(sql`delete from runs.assessments_begun`);
+    clock.pass({ seconds: 1 });
+    await runJob();
+    const run = await makeRun(server, used, { 'plan-only': true });
+    await reported(run, 'planning', 'planned');
+    expect(await statusOf(run)).toBe('planned_and_finished');
+    await runWhenDue(quiet, used);
+    expect([await assessmentsOf(quiet), (await assessmentsOf(used)).length]).toEqual([[], 1]);
+  });
+
+  it('is canceled if no executor has claimed it in a day, if nobody wants it any more, or if the operator wants none', async () => {
+    const [late, unwanted, any] = [await anAppliedWorkspace(), await anAppliedWorkspace(), await anAppliedWorkspace()];
+    await runWhenDue(late);
+    const first = await latestOf(late);
+    await runWhenDue(unwanted);
+    const second = await latestOf(unwanted);
+    const off = resource('workspaces', { 'assessments-enabled': false });
+    expectStatus(await server.patch(`/api/v2/workspaces/${unwanted}`, off), 200);
+    pass(24);
+    await runJob();
+    expect([await statusOf(first), await statusOf(second)]).toEqual(['canceled', 'canceled']);
+    await runWhenDue(any);
+    const third = await latestOf(any);
+    expect(await statusOf(third)).toBe('plan_queued');
+    await runJob(null);
+    expect(await statusOf(third)).toBe('canceled');
+    const { length } = await assessmentsOf(any);
+    pass(24);
+    await runJob(null);
+    expect(await assessmentsOf(any)).toHaveLength(length);
+  });
+
+  it('has no entries in the audit trail, except for what executors read', async () => {
+    const id = await anAppliedWorkspace();
+    await runWhenDue(id);
+    const run = await latestOf(id);
+    await makeRun(server, id);
+    await caughtUp();
+    expect(await statusOf(run)).toBe('canceled');
+    const token = await makeOrganizationToken(server, 'acme');
+    const { body } = await server.as(token).get('/api/v2/organization/audit-trail?page[size]=1000');
+    const actions = body.data.filter(({ resource: { id: about } }: any) => about === run);
+    expect([body.data.length > 10, actions]).toEqual([true, []]);
+  });
+
+  it('takes the executor of no run', async () => {
+    const [assessed, other] = [await anAppliedWorkspace(), await anAppliedWorkspace({})];
+    await runJob(null);
+    await runWhenDue(assessed);
+    const run = await latestOf(assessed);
+    await cancelAllBut(run);
+    const agent = expectStatus(await agents.post(`/api/v2/agent-pools/${pool}/agents`), 201).body.data.id as string;
+    const ended = async (id: string, status: string) => expectStatus(await report(id, status, { fence: 1 }), 200);
+    const claim = async () => (await agents.post(`/api/v2/agents/${agent}/actions/claim`)).body?.data?.id;
+    const before = await makeRun(server, other, { 'plan-only': true });
+    expect(await claim()).toBe(before);
+    await ended(before, 'planned');
+    expect(await claim()).toBe(run);
+    const after = await makeRun(server, other, { 'plan-only': true });
+    await caughtUp();
+    const { attributes } = expectStatus(await server.get(`/api/v2/runs/${run}`), 200).body.data;
+    expect([attributes.status, attributes['status-timestamps']['force-canceled-at']]).toEqual(['planning', undefined]);
+    expect(await isCancelRequested(run)).toBe(true);
+    await ended(run, 'canceled');
+    expect(await claim()).toBe(after);
+    await ended(after, 'planned');
+  });
+
+  const isCancelRequested = async (id: string): Promise<boolean> =>
+    (await server.database.row(sql`select 1 from runs where id = ${id} and cancel_requested_at is not null`)) !==
+    undefined;
+
+  it('keeps the logs and documents of the newest five of a workspace', async () => {
+    const id = await anAppliedWorkspace();
+    for (let day = 0; day < 7; day += 1) await assess(id);
+    const kept = await server.database.rows<{ id: string }>(sql`
+      select id from runs where workspace = ${id} and source = 'assessment' and data_deleted_at is null`);
+    const newest = (await assessmentsOf(id)).slice(0, 5).map((run) => run.id);
+    expect(kept.map((run) => run.id).toSorted()).toEqual(newest.toSorted());
+  });
+
   it('is canceled by a run that is created, also while an executor works', async () => {
     const [waiting, working] = [await anAppliedWorkspace(), await anAppliedWorkspace()];
-    await runJob();
+    await runWhenDue(waiting, working);
     const [first, second] = [await latestOf(waiting), await latestOf(working)];
     await reported(second, 'planning');
     // A plan that changes nothing does not matter.
@@ -164,12 +318,14 @@ describe('a health assessment', () => {
 
   it('is planned again by another executor if its own was killed, and never holds the lock', async () => {
     const id = await anAppliedWorkspace();
-    await runJob();
+    await runJob(null);
+    await runWhenDue(id);
     const run = await latestOf(id);
+    await cancelAllBut(run);
     const claimed = expectStatus(await agents.post(`/api/v2/agent-pools/${pool}/agents`), 201).body.data.id as string;
     const claim = async (): Promise<void> => {
       const { body } = await agents.post(`/api/v2/agents/${claimed}/actions/claim`);
-      if (body.data.id !== run) await claim();
+      expect(body.data.id).toBe(run);
     };
     await claim();
     expect([await statusOf(run), await holderOf(id)]).toEqual(['planning', null]);
@@ -183,13 +339,13 @@ describe('a health assessment', () => {
     expect((await currentResult(id)).attributes.succeeded).toBe(true);
   });
 
-  it('happens once a day in a month, at an hour of its own for each workspace', async () => {
+  it('happens once a day, at an hour of its own for each workspace', async () => {
     const ids = [await anAppliedWorkspace(), await anAppliedWorkspace(), await anAppliedWorkspace()];
-    await runJob();
-    for (const id of ids) await assess(id);
+    await caughtUp();
     const hours = new Map<string, Set<number>>();
-    for (let hour = 1; hour <= 30 * 24; hour += 1) {
+    for (let hour = 1; hour <= 5 * 24; hour += 1) {
       pass(1);
+      await caughtUp();
       await runJobOnce(createJob());
       const open = await server.database.rows<{ id: string; workspace: string }>(sql`
         select id, workspace from runs where status = 'plan_queued' and workspace = any (${ids}::text[])`);
@@ -201,7 +357,7 @@ describe('a health assessment', () => {
     }
     await caughtUp();
     const numbers = await Promise.all(ids.map(async (id) => (await listAll(id)).length));
-    expect(numbers).toEqual([31, 31, 31]);
+    expect(numbers).toEqual([5, 5, 5]);
     expect(ids.map((id) => hours.get(id)?.size)).toEqual([1, 1, 1]);
   });
 
@@ -244,7 +400,7 @@ describe('the result of a health assessment', () => {
 
   it('names the failure of the plan, and an executor that reports nothing', async () => {
     const id = await anAppliedWorkspace();
-    await runJob();
+    await runWhenDue(id);
     const run = await latestOf(id);
     await reported(run, 'planning');
     expectStatus(await report(run, 'errored', { message: 'no credentials' }), 200);
@@ -256,7 +412,6 @@ describe('the result of a health assessment', () => {
       'error-msg': 'no credentials',
       'error-message': 'no credentials',
     });
-    pass(24);
     await assess(id, {});
     expect((await currentResult(id)).attributes['error-msg']).toMatch(/executor is too old/);
   });
@@ -276,21 +431,23 @@ describe('the result of a health assessment', () => {
     const bad = { ...NONE, 'resources-drifted': 2, 'checks-failed': 1 };
     await assess(id);
     expect(await sent()).toEqual([]);
-    for (let day = 0; day < 2; day += 1) {
-      pass(24);
-      await assess(id, bad);
-    }
+    for (let day = 0; day < 2; day += 1) await assess(id, bad);
     expect(await sent()).toEqual(['assessment:check_failure', 'assessment:drifted']);
-    pass(24);
+    // An executor that does not report drift is no news.
     await assess(id, {});
-    pass(24);
     await assess(id, bad);
-    expect((await sent()).slice(2)).toEqual(['assessment:failed']);
+    expect((await sent()).slice(2)).toEqual([]);
+    const [delivery] = await server.database.rows<{ subject: any }>(sql`
+      select subject from notifications.deliveries where configuration = ${configuration} and trigger = 'assessment:drifted'`);
+    expect(delivery?.subject.assessment).toMatchObject({
+      now: { drifted: true, counts: { resourcesDrifted: 2 } },
+      before: { drifted: false, counts: { resourcesDrifted: 0 } },
+    });
   });
 
   it('leads to the documents and the log of the plan, for administrators of the workspace', async () => {
     const id = await anAppliedWorkspace();
-    await runJob();
+    await runWhenDue(id);
     const run = await latestOf(id);
     await reported(run, 'planning');
     const plan = `/api/v2/plans/${run.replace('run-', 'plan-')}`;

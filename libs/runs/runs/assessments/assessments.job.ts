@@ -1,18 +1,34 @@
 import { Logger } from '@nestjs/common';
-import type { Clock, Ids } from '#platform/kernel';
+import { formatTimestamp, type Clock, type EventContext, type Ids } from '#platform/kernel';
 import { createSystemContext } from '#api/access';
-import type { EventStore } from '#storage/event-store';
-import type { ScheduledJob } from '#platform/postgres';
+import { readLags, type EventStore } from '#storage/event-store';
+import type { JobRun, ScheduledJob } from '#platform/postgres';
 import type { ToolReleases } from '#workspaces/workspaces';
-import { ASSESSMENT } from '../runs/run-event.js';
+import { cancelRun, COOL_OFF_MS } from '../runs/change-run.operation.js';
+import { ASSESSMENT, ASSESSMENTS } from '../runs/run-event.js';
 import { deriveId } from '../runs/runs.ids.js';
 import { createServerRun } from '../runs/server-runs.operation.js';
-import { LACKS_REFRESH_ONLY, listDueAssessments, type DueAssessment } from './assessments.view.js';
+import { listDueHashes, type DueHashes } from './assessment-schedule.js';
+import { assessmentsFollower } from './assessments.follower.js';
+import {
+  countWaiting,
+  isUpgrading,
+  LACKS_REFRESH_ONLY,
+  listDueAssessments,
+  listOutdatedAssessments,
+  readBegin,
+  type DueAssessment,
+} from './due-assessments.queries.js';
 
 const EVERY_MS = 60_000;
 const HOUR_SECONDS = 3_600;
-/** If an organization switches assessments on for all its workspaces, they begin little by little. */
+/** Assessments that the job starts in a minute. */
 const MAX_STARTED = 100;
+/** Assessments of one organization that wait for an executor. Others of it are skipped until the next period. */
+const MAX_WAITING = 20;
+const MAX_CANCELED = 500;
+/** A follower that is further behind cancels no assessments in time. */
+const MAX_LAG_SECONDS = 60;
 
 type AssessmentsDependencies = {
   readonly store: EventStore;
@@ -23,10 +39,12 @@ type AssessmentsDependencies = {
 
 const logger = new Logger('Assessments');
 
-/** Resolves to false if the workspace is busy, or cannot be assessed. */
+/** Creates the assessment of the workspace. Resolves to false if the workspace is busy, or cannot be assessed. */
 const start = (
-  { store, ids, releases }: AssessmentsDependencies,
-  { workspace, period }: DueAssessment,
+  { store, releases }: AssessmentsDependencies,
+  { workspace }: DueAssessment,
+  period: number,
+  context: EventContext,
 ): Promise<boolean> =>
   createServerRun(
     store,
@@ -37,36 +55,105 @@ const start = (
       workspace,
       message: 'Health assessment',
       source: ASSESSMENT,
-      createdBy: 'health assessments',
+      createdBy: ASSESSMENTS,
       decideOptions: ({ isBusy, terraformVersion }) =>
         isBusy || new RegExp(LACKS_REFRESH_ONLY).test(terraformVersion) ? null : { planOnly: true, refreshOnly: true },
     },
-    createSystemContext('health assessments', ids.uuid()),
+    context,
   );
 
+/** One run of the job. A failure does not prevent the others; the first error becomes the cause of the thrown one. */
+class AssessmentsRound {
+  private readonly failures: unknown[] = [];
+  private readonly context: EventContext;
+  private readonly nowMs: number;
+
+  constructor(
+    private readonly dependencies: AssessmentsDependencies,
+    private readonly round: JobRun,
+  ) {
+    this.context = createSystemContext(ASSESSMENTS, dependencies.ids.uuid());
+    this.nowMs = dependencies.clock.now().getTime();
+  }
+
+  /** `periodSeconds` is null if the operator has switched assessments off. */
+  async run(periodSeconds: number | null): Promise<void> {
+    const { database } = this.dependencies.store;
+    await this.cancelOutdated(periodSeconds);
+    if (periodSeconds !== null && !(await isUpgrading(database)) && !(await this.isFollowerBehind())) {
+      await this.startDue(periodSeconds);
+    }
+    const [cause] = this.failures;
+    if (cause) throw new Error(`Failed health assessments: ${this.failures.length}`, { cause });
+  }
+
+  private async isFollowerBehind(): Promise<boolean> {
+    const lags = await readLags(this.dependencies.store.database, [assessmentsFollower.name]);
+    return lags.some(({ seconds }) => seconds > MAX_LAG_SECONDS);
+  }
+
+  private secondsAgo(seconds: number): string {
+    return formatTimestamp(this.nowMs - seconds * 1_000);
+  }
+
+  private async cancelOutdated(periodSeconds: number | null): Promise<void> {
+    const { store } = this.dependencies;
+    // Those of the present instant too if there is no period.
+    const before = this.secondsAgo(periodSeconds ?? -1);
+    const forceCancelAvailableAt = formatTimestamp(this.nowMs + COOL_OFF_MS);
+    for (const { id } of await listOutdatedAssessments(store.database, before, MAX_CANCELED)) {
+      if (this.round.signal.aborted) return;
+      await this.attempt(id, () => cancelRun(store, id, { forceCancelAvailableAt }, this.context));
+    }
+  }
+
+  private async startDue(periodSeconds: number): Promise<void> {
+    const { database } = this.dependencies.store;
+    const begun = await readBegin(database, this.secondsAgo(0));
+    const waiting = await countWaiting(database);
+    const hashes = listDueHashes(new Date(this.nowMs), periodSeconds);
+    // Half of a period is more than the time for which a workspace is tried again, and less than the time to the next one.
+    const since = this.secondsAgo(periodSeconds / 2);
+    let started = 0;
+    for await (const { period, ...due } of listDue(database, hashes, { since, begun })) {
+      if (this.round.signal.aborted || started >= MAX_STARTED) return;
+      const { organization } = due;
+      const before = waiting.get(organization) ?? 0;
+      if (before >= MAX_WAITING) continue;
+      if (!(await this.attempt(due.workspace, () => start(this.dependencies, due, period, this.context)))) continue;
+      started += 1;
+      waiting.set(organization, before + 1);
+      this.round.done();
+    }
+  }
+
+  private async attempt<T>(subject: string, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      logger.warn('A health assessment could not start or be canceled', { subject });
+      this.failures.push(error);
+      return undefined;
+    }
+  }
+}
+
+async function* listDue(
+  database: EventStore['database'],
+  hashes: readonly DueHashes[],
+  times: Parameters<typeof listDueAssessments>[2],
+): AsyncGenerator<DueAssessment & Pick<DueHashes, 'period'>> {
+  for (const range of hashes) {
+    for await (const due of listDueAssessments(database, range, times)) yield { ...due, period: range.period };
+  }
+}
+
 /**
- * Starts the health assessments that are due: plans that only refresh. A failure does not prevent the others; the first error becomes
- * the cause of the thrown one.
+ * Starts the health assessments that are due: plans that only refresh. Cancels those that no executor has claimed in a period, and
+ * those whose workspaces cannot be assessed any more. If `hours` is null, it cancels all that wait, and starts none.
  */
-export const createAssessmentsJob = (dependencies: AssessmentsDependencies, hours: number): ScheduledJob => ({
+export const createAssessmentsJob = (dependencies: AssessmentsDependencies, hours: number | null): ScheduledJob => ({
   name: 'assessments',
   everyMs: EVERY_MS,
-  run: async ({ signal, done }) => {
-    const now = dependencies.clock.now().toISOString();
-    const due = await listDueAssessments(dependencies.store.database, now, hours * HOUR_SECONDS);
-    const failures: unknown[] = [];
-    let started = 0;
-    for (const one of due) {
-      if (signal.aborted || started >= MAX_STARTED) break;
-      try {
-        if (!(await start(dependencies, one))) continue;
-        started += 1;
-        done();
-      } catch (error) {
-        logger.warn('A health assessment could not start', { workspace: one.workspace });
-        failures.push(error);
-      }
-    }
-    if (failures.length > 0) throw new Error(`Failed health assessments: ${failures.length}`, { cause: failures[0] });
-  },
+  run: (round) => new AssessmentsRound(dependencies, round).run(hours === null ? null : hours * HOUR_SECONDS),
 });

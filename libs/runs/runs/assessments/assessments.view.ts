@@ -15,9 +15,8 @@ import {
   type Actor,
   type PermissionScope,
 } from '#api/access';
-import { EXECUTION_MODE } from '#workspaces/workspaces';
 import { ASSESSMENT, type AssessedCounts } from '../runs/run-event.js';
-import { isOpen } from '../runs/runs.queries.js';
+import { isAssessment, isOpen } from '../runs/runs.queries.js';
 import type { AssessmentEvent, PriorResult } from './assessment.js';
 
 export const assessmentResults: Projection<AssessmentEvent | WorkspaceDeleted | OrganizationDeleted> = {
@@ -117,42 +116,8 @@ export const selectEndedAssessments = (runs: readonly string[]): Sql => sql`
  */
 export const selectOvertakenAssessments = (runs: readonly string[]): Sql => sql`
   select a.id, min(r.id) as cause
-    from runs r join runs a on a.workspace = r.workspace and a.source = ${ASSESSMENT} and ${isOpen('a')}
+    from runs r join runs a on a.workspace = r.workspace and ${isAssessment('a')} and ${isOpen('a')}
    where r.id = any (${runs}::text[]) and a.cancel_requested_at is null
      and exists (select 1 from runs other
                   where other.workspace = a.workspace and ${isOpen('other')} and (other.queues or other.operation = 'save_plan'))
    group by a.id`;
-
-/** A workspace whose assessment is due. `period`: when the period began in which it has none. */
-export type DueAssessment = { readonly workspace: string; readonly period: Timestamp };
-
-/** Releases of terraform before 0.15.4 have no plans that only refresh. */
-export const LACKS_REFRESH_ONLY = String.raw`^0\.(\d|1[0-4])\.|^0\.15\.[0-3]$`;
-
-/**
- * Lists workspaces without an assessment in their present period. Periods of workspaces begin at different times, which follow
- * from their ids.
- */
-export const listDueAssessments = (
-  database: Database,
-  now: Timestamp,
-  periodSeconds: number,
-): Promise<readonly DueAssessment[]> =>
-  database.rows<DueAssessment>(sql`
-    select w.id as workspace, begun.period
-      from workspaces w join projects p on p.id = w.project join organizations o on o.id = w.organization
-     cross join (select extract(epoch from ${now}::timestamptz)::bigint as seconds) present
-     cross join lateral (
-       select to_timestamp(present.seconds - (present.seconds + (hashtext(w.id)::bigint & 2147483647)) % ${periodSeconds}::bigint)
-                as period) begun
-     cross join lateral (
-       select r.status from runs r where r.workspace = w.id and r.source <> ${ASSESSMENT}
-        order by r.created_at desc, r.id desc limit 1) latest
-     where ((w.settings ->> 'assessmentsEnabled')::boolean or (o.settings ->> 'assessmentsEnforced')::boolean)
-       and ${EXECUTION_MODE} <> 'local' and w.lock is null and w.settings ->> 'terraformVersion' !~ ${LACKS_REFRESH_ONLY}
-       and latest.status in ('applied', 'planned_and_finished')
-       and exists (select 1 from runs r where r.workspace = w.id and r.status = 'applied')
-       and not exists (select 1 from runs r where r.workspace = w.id and r.source <> ${ASSESSMENT} and ${isOpen('r')})
-       and not exists (select 1 from runs a where a.workspace = w.id and a.source = ${ASSESSMENT}
-                                              and (a.created_at >= begun.period or ${isOpen('a')}))
-     order by begun.period, w.id`);

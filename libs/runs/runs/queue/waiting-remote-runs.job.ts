@@ -1,6 +1,6 @@
 import { sql, type Clock, type Logger } from '#platform/kernel';
 import type { ScheduledJob, Database } from '#platform/postgres';
-import { RUN_JOINS, isOpen, REMOTE_WITHOUT_POOL } from '../runs/runs.queries.js';
+import { RUN_JOINS, isNoAssessment, isOpen, REMOTE_WITHOUT_POOL } from '../runs/runs.queries.js';
 
 const EVERY_MS = 60_000;
 /** Often enough as a reminder, seldom enough not to flood the log. */
@@ -12,7 +12,7 @@ type WaitingRunCounts = { readonly runs: number; readonly organizations: number;
 const readWaiting = async (database: Database): Promise<WaitingRunCounts | undefined> =>
   database.row<WaitingRunCounts>(sql`
     select count(*) as runs, count(distinct o.name) as organizations, min(o.name) as example
-      from runs r ${RUN_JOINS} where ${isOpen('r')} and ${REMOTE_WITHOUT_POOL}`);
+      from runs r ${RUN_JOINS} where ${isOpen('r')} and ${isNoAssessment('r')} and ${REMOTE_WITHOUT_POOL}`);
 
 /**
  * Logs a warning if runs in `remote` mode wait because no agent pool executes them: once,

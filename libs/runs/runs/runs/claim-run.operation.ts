@@ -44,7 +44,7 @@ export const claimRun = async (
     if (!claimable) return null;
     const { run, organization, slot } = claimable;
     const command = { type: 'ClaimRun', data: { agent: id, agentName: agent.name, pool: agent.pool } } as const;
-    const turn = slot === null ? [] : [recordTurn(organization)];
+    const turn = slot === null || slot < 0 ? [] : [recordTurn(organization)];
     const also = [insertLease(run, slot, now), ...turn, upsertPing(id, 'busy', at)];
     try {
       return await changeRun(dependencies, { id: run, comment: null, actor }, command, also);

@@ -1,11 +1,21 @@
 import { notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import { isPermittedBy, requireCurrentAccess, selectPermittedScopes, toPermittedPage, type Actor } from '#api/access';
+import { selectPoolCapacity } from '#organizations/agents';
 import { SELECT_IS_FAIR } from '#organizations/general-settings';
 import { buildLimit, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
-import { ASSESSMENT, type RunExecution } from './run-event.js';
+import type { RunExecution } from './run-event.js';
 import { isApplying, RUN_STATUSES, type RunStatus } from './run-status.js';
-import { canExecute, isOpen, RUN_JOINS, selectRunGrants, selectRunsInReach, SERVES_WORKSPACE } from './runs.queries.js';
+import {
+  canExecute,
+  isAssessment,
+  isNoAssessment,
+  isOpen,
+  RUN_JOINS,
+  selectRunGrants,
+  selectRunsInReach,
+  SERVES_WORKSPACE,
+} from './runs.queries.js';
 
 /** The statuses in which a run waits for the executor of a phase. */
 export const QUEUED_STATUS = { plan: 'plan_queued', apply: 'apply_queued' } as const;
@@ -110,38 +120,60 @@ export const listPoolLeases = async (
 export const hasLease = async (database: Database, agent: string): Promise<boolean> =>
   (await database.row(sql`select 1 from runs.leases where agent = ${agent} limit 1`)) !== undefined;
 
-/** Phases of one organization that executors of the site execute at once; null for any number. */
+/** Phases of one organization that executors of the site execute at once, without health assessments; null for any number. */
 export class SiteRunLimit {
   constructor(readonly perOrganization: number | null) {}
 }
 
+/**
+ * Whether executors of the pool in the row `ap` may begin another health assessment: they execute a quarter of their capacity at
+ * once, but at least one. The leases of assessments have the slots below 0, so that they never use a slot of a run.
+ */
+const HAS_ROOM_FOR_ASSESSMENT = sql`(
+  select count(*) from runs.leases l join runs assessed on assessed.id = l.run
+   where l.slot < 0 and assessed.plan_execution ->> 'pool' = ap.id) < greatest(1, ${selectPoolCapacity('ap.id')} / 4)`;
+
+/** Whether the organization of the run `r` has that many leases with slots of the sign, which is the limit for executors of the site. */
+const usesAllSlots = (sign: '>' | '<', limit: number | null): Sql => sql`
+  (ap.organization is null and ${limit}::integer is not null and r.organization in (
+    select organization from runs.leases where slot ${sql.raw(sign)} 0 group by organization having count(*) >= ${limit}))`;
+
 /** Selects the runs as `r` that wait for an executor of the pool in the row `ap`, without a check of their workspaces. */
 const selectWaiting = (statuses: Sql, { perOrganization }: SiteRunLimit): Sql => sql`
   from ${selectRunsInReach(sql.raw('ap.organization'))}
+ cross join (select ${HAS_ROOM_FOR_ASSESSMENT} as has_room offset 0) assessing
  where r.status in ('plan_queued', 'apply_queued') and r.status = any (${statuses})
-   and (ap.organization is not null or ${perOrganization}::integer is null or r.organization not in (
-     select organization from runs.leases where slot is not null group by organization having count(*) >= ${perOrganization}))`;
+   and (${isNoAssessment('r')} and not ${usesAllSlots('>', perOrganization)}
+        or ${isAssessment('r')} and assessing.has_room
+           and not ${usesAllSlots('<', perOrganization && Math.max(1, Math.floor(perOrganization / 4)))})`;
 
 /**
- * The order in which the runs of a pool are claimed. A pool of the site serves organizations in turn, so that none of them waits
+ * The order in which the runs of a pool are claimed. Health assessments come after all other runs. A pool of the site serves organizations in turn, so that none of them waits
  * longer because another one has more runs, unless an administrator of the site has disabled fair queuing: all organizations then
- * count as one. In an organization, applies come before plans, plans that may be applied before others, and health assessments last.
+ * count as one. In an organization, applies come before plans, and plans that may be applied before others.
  */
-const CLAIM_ORDER = sql.raw('r.turn, r.turn_of, r.rank, r.created_at, r.id');
+const CLAIM_ORDER = sql.raw('r.is_assessment, r.turn, r.turn_of, r.rank, r.created_at, r.id');
 
 const CLAIM_ORDER_COLUMNS = sql`
+  ${isAssessment('r')} as is_assessment,
   coalesce((select t.turn from runs.claim_turns t
              where ap.organization is null and t.organization = r.organization and ${SELECT_IS_FAIR}), 0) as turn,
   case when ${SELECT_IS_FAIR} then r.organization else '' end as turn_of,
-  case when r.status = 'apply_queued' then 0 when r.source = ${ASSESSMENT} then 3 when (r.options ->> 'planOnly')::boolean then 2 else 1 end as rank`;
+  case when r.status = 'apply_queued' then 0 when (r.options ->> 'planOnly')::boolean then 2 else 1 end as rank`;
 
-/** The lowest number that no lease of the organization has. */
-const FREE_SLOT = sql.raw(`(
-  select min(free.slot)
-    from (select 1 as slot union all select l.slot + 1 from runs.leases l where l.organization = r.organization) free
+/** The number from 1, or from -1 downwards, that is nearest to 0 and that no lease of the organization has. */
+const selectFreeSlot = (sign: 1 | -1): Sql =>
+  sql.raw(`(
+  select ${sign === 1 ? 'min' : 'max'}(free.slot)
+    from (select ${sign} as slot
+          union all
+          select l.slot + ${sign} from runs.leases l where l.organization = r.organization and l.slot * ${sign} > 0) free
    where not exists (select from runs.leases l where l.organization = r.organization and l.slot = free.slot))`);
 
-/** A run that an executor should claim next. `slot` is null for executors of the organization itself. */
+/**
+ * A run that an executor should claim next. `slot` is null for runs that executors of the organization itself claim, and below 0
+ * for health assessments, which take no turn of their organization.
+ */
 type ClaimableRun = { readonly run: string; readonly organization: string; readonly slot: number | null };
 
 type Claimant = {
@@ -160,7 +192,7 @@ export const findClaimableRun = (
   limit: SiteRunLimit,
 ): Promise<ClaimableRun | undefined> =>
   database.row<ClaimableRun>(sql`
-    select r.id as run, r.organization, case when ap.organization is null then ${FREE_SLOT} end as slot
+    select r.id as run, r.organization, case when r.is_assessment then ${selectFreeSlot(-1)} when ap.organization is null then ${selectFreeSlot(1)} end as slot
       from (select r.*
               from agent_pools ap
              cross join lateral (select r.*, ${CLAIM_ORDER_COLUMNS} ${selectWaiting(sql`${statuses}::text[]`, limit)}) r
@@ -224,13 +256,14 @@ export const listLostRuns = (database: Database, now: Date, limit: number): Prom
          and (l.run is null or l.expires_at < ${now.toISOString()}::timestamptz)) r
      where execution is not null limit ${limit}`);
 
-/** Returns the number of leases, and since when the oldest run has waited for an executor; null if none waits. */
+/** Returns the number of leases, and since when the oldest run has waited for an executor; null if none waits. Health assessments do not count. */
 export const summarizeQueue = async (
   database: Database,
 ): Promise<{ readonly leases: number; readonly queuedSince: Timestamp | null }> => {
   const row = await database.row<{ readonly leases: number; readonly queuedSince: Timestamp | null }>(sql`
-    select (select count(*) from runs.leases) as leases,
-           (select min((r.reached ->> r.status)::timestamptz) from runs r where r.status in ('plan_queued', 'apply_queued'))
+    select (select count(*) from runs.leases where slot is null or slot > 0) as leases,
+           (select min((r.reached ->> r.status)::timestamptz) from runs r
+             where r.status in ('plan_queued', 'apply_queued') and ${isNoAssessment('r')})
              as "queuedSince"`);
   return row ?? { leases: 0, queuedSince: null };
 };

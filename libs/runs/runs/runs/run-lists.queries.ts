@@ -23,13 +23,14 @@ import {
 import { AGENT_POOL_NAMES } from '#organizations/agents';
 import { isHiddenTeam } from '#identity/people';
 import { AGENT_POOL, EXECUTION_MODE } from '#workspaces/workspaces';
-import { ASSESSMENT } from './run-event.js';
 import { CONFIRMABLE_STATUSES, EXECUTING_STATUSES, OVERRIDABLE_STATUSES, WAITING_STATUSES } from './run-status.js';
 import {
   RUN_JOINS,
   selectRunColumns,
   selectRunFacts,
   selectRunGrants,
+  isAssessment,
+  isNoAssessment,
   isOpen,
   canExecute,
   selectRunsInReach,
@@ -85,7 +86,7 @@ const isForDecider = (actor: Actor, decider: 'me' | 'others'): Sql => {
 };
 
 /** Health assessments are only in lists that name their source. */
-const IS_NO_ASSESSMENT = sql`r.source <> ${ASSESSMENT}`;
+const IS_NO_ASSESSMENT = isNoAssessment('r');
 
 const buildConditions = (actor: Actor, filter: RunFilter): readonly Sql[] => [
   ...buildAnyCondition(sql.raw('r.status'), filter.statuses),
@@ -263,7 +264,7 @@ export const loadCapacity = async (database: Database, actor: Actor, organizatio
   return row;
 };
 
-/** Returns the runs that agents of the pool must plan, apply or stop, oldest first, in one statement. */
+/** Returns the runs that agents of the pool must plan, apply or stop, oldest first, health assessments last, in one statement. */
 export const listPoolRuns = async (
   database: Database,
   actor: Actor,
@@ -282,8 +283,8 @@ export const listPoolRuns = async (
     select target.organization as owner, (select count(*) from ${candidates}) as total, page.*
       from ${selectPermittedScopes(actor, 'execute-run', pools)} target
       left join lateral (select ${selectRunColumns(actor)} from ${candidates}
-                          order by r.created_at, r.id ${buildLimit(page)}) page on true
-     order by page."createdAt", page.id`,
+                          order by ${isAssessment('r')}, r.created_at, r.id ${buildLimit(page)}) page on true
+     order by ${isAssessment('page')}, page."createdAt", page.id`,
   );
   const [first] = rows;
   if (!first) throw notFound();

@@ -79,6 +79,10 @@ export const isOpen = (alias: string): Sql =>
   sql.raw(`${alias}.status not in ('policy_soft_failed', 'planned_and_finished', 'applied', 'discarded', 'errored',
   'canceled', 'force_canceled')`);
 
+/** Whether the run is a health assessment. A literal, so that partial indexes serve it: ASSESSMENT. */
+export const isAssessment = (alias: string): Sql => sql.raw(`${alias}.source = 'assessment'`);
+export const isNoAssessment = (alias: string): Sql => sql.raw(`${alias}.source <> 'assessment'`);
+
 /** Whether the pool in the row `ap` serves the workspace's execution mode: owners choose the pools for `remote`. */
 const SERVES_MODE = sql`(${EXECUTION_MODE} = 'remote' and ap.remote_runs_enabled
       or ${EXECUTION_MODE} = 'agent' and ${AGENT_POOL} = ap.id)`;

@@ -12,9 +12,8 @@ import {
   type Grant,
 } from '#api/access';
 import type { CalendarDays } from '#api/json-api';
-import { ASSESSMENT } from '../runs/run-event.js';
 import { RUN_MEASURE_COLUMNS } from '../runs/runs.metrics.js';
-import { selectRunGrants } from '../runs/runs.queries.js';
+import { isNoAssessment, selectRunGrants } from '../runs/runs.queries.js';
 import type { RunCountRow } from './run-statistics.js';
 
 type Nullable<T> = { readonly [K in keyof T]: T[K] | null };
@@ -28,7 +27,7 @@ const selectCounts = ({ bounds }: CalendarDays, isInScope: Sql): Sql => {
            count(apply_ms) as applies, coalesce(sum(apply_ms), 0)::float8 as "applyMs"
       from (select width_bucket(r.created_at, ${times}::timestamptz[]) - 1 as day, r.status, ${RUN_MEASURE_COLUMNS}
               from runs r
-             where ${isInScope} and r.source <> ${ASSESSMENT} and r.created_at >= ${times.at(0)}::timestamptz and r.created_at < ${times.at(-1)}::timestamptz) measured
+             where ${isInScope} and ${isNoAssessment('r')} and r.created_at >= ${times.at(0)}::timestamptz and r.created_at < ${times.at(-1)}::timestamptz) measured
      group by day, status`;
 };
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EXECUTION_MODES, type Message } from '#platform/kernel';
-import { defineAttributes, flag, nullableText, storedAttribute, type AttributeValues } from '#api/json-api/rules';
+import { defineAttributes, flag, nullableText, type AttributeValues } from '#api/json-api/rules';
 
 const nullableString = { schema: z.string().nullable(), initial: null };
 const paths = { schema: z.array(z.string()), initial: [] };
@@ -29,7 +29,7 @@ const SETTING_OVERWRITES = defineAttributes(settingOverwrites);
 const settings = {
   agentPoolId: nullableText(255),
   allowDestroyPlan: flag(true),
-  assessmentsEnabled: storedAttribute(flag(false)),
+  assessmentsEnabled: flag(false),
   autoApply: flag(false),
   autoApplyRunTrigger: flag(false),
   autoDestroyActivityDuration: nullableString,
