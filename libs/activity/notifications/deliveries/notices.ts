@@ -1,6 +1,23 @@
 import type { SentTrigger, Timestamp } from '#platform/kernel';
 import { VERIFICATION } from '../configurations/triggers.js';
-import type { NotifiedAssessment } from './notifications.follower.js';
+
+type AssessmentFacts = {
+  readonly id: string;
+  readonly succeeded: boolean;
+  readonly drifted: boolean;
+  readonly counts: {
+    readonly resourcesDrifted: number;
+    readonly resourcesUndrifted: number;
+    readonly checksPassed: number;
+    readonly checksFailed: number;
+    readonly checksErrored: number;
+    readonly checksUnknown: number;
+  };
+  readonly createdAt: Timestamp;
+};
+
+/** `before` is null for the first result of a workspace. */
+export type NotifiedAssessment = { readonly now: AssessmentFacts; readonly before: AssessmentFacts | null };
 
 /** What a notification is about. Names are those of the time of sending. */
 export type Notice = {

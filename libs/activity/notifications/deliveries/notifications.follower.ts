@@ -8,23 +8,13 @@ import {
   type Timestamp,
 } from '#platform/kernel';
 import type { Follower } from '#storage/event-store';
-import { ASSESSMENT, type AssessedCounts } from '#runs/runs';
+import { ASSESSMENT } from '#runs/runs';
 import { MAIL_HOST } from '../configurations/destinations.js';
+import type { NotifiedAssessment } from './notices.js';
 import { listNotifiedEvents, withDestroyResult, type NotifiedEvent } from './notified-events.js';
 
 /** A person, team or service without its name, which belongs to the user and can change. */
 export type ActorReference = { readonly type: string; readonly id: string };
-
-type AssessmentFacts = {
-  readonly id: string;
-  readonly succeeded: boolean;
-  readonly drifted: boolean;
-  readonly counts: AssessedCounts;
-  readonly createdAt: Timestamp;
-};
-
-/** `before` is null for the first result of a workspace. */
-export type NotifiedAssessment = { readonly now: AssessmentFacts; readonly before: AssessmentFacts | null };
 
 /** What a delivery is about, as it is stored: no name of a person. */
 export type DeliverySubject = {
