@@ -1,5 +1,5 @@
 import { createSystemContext } from '#api/access';
-import { decideWrite, newStream } from '#storage/event-store';
+import { decideWrite, newStream, type EventStore } from '#storage/event-store';
 import { createServerRun, deriveId } from '#runs/runs';
 import { ToolReleases } from '#workspaces/workspaces';
 import { assessment } from '../../libs/runs/runs/assessments/assessment.js';
@@ -10,14 +10,8 @@ type AssessedWorkspace = { readonly organization: string; readonly workspace: st
 /** Returns the id of the result that `recordAssessment` records. */
 export const toAssessmentId = (workspace: string): string => deriveId('asmtres', workspace);
 
-/** Records that resources of the workspace have drifted. Nobody executes the run. Resolves to the id of the result. */
-export const recordAssessment = async (
-  { store }: TestServer,
-  { organization, workspace }: AssessedWorkspace,
-): Promise<string> => {
-  const context = createSystemContext('test', workspace);
-  const id = toAssessmentId(workspace);
-  const run = id.replace('asmtres-', 'run-');
+/** Creates the assessment `run` of the workspace, as the job does when it is due. */
+export const startAssessment = async (store: EventStore, workspace: string, run: string): Promise<void> => {
   const created = await createServerRun(
     store,
     new ToolReleases(),
@@ -29,9 +23,20 @@ export const recordAssessment = async (
       createdBy: 'health assessments',
       decideOptions: () => ({ planOnly: true, refreshOnly: true }),
     },
-    context,
+    createSystemContext('health assessments', workspace),
   );
   if (!created) throw new Error(`${workspace} can have no assessment`);
+};
+
+/** Records that resources of the workspace have drifted. Nobody executes the run. Resolves to the id of the result. */
+export const recordAssessment = async (
+  { store }: TestServer,
+  { organization, workspace }: AssessedWorkspace,
+): Promise<string> => {
+  const context = createSystemContext('test', workspace);
+  const id = toAssessmentId(workspace);
+  const run = id.replace('asmtres-', 'run-');
+  await startAssessment(store, workspace, run);
   const counts = {
     resourcesDrifted: 1,
     resourcesUndrifted: 2,

@@ -1,4 +1,4 @@
-export { ASSESSMENT, type AssessedCounts, type RunEvent } from './runs/run-event.js';
+export { ASSESSMENT, type RunEvent } from './runs/run-event.js';
 export { CONFIGURATION_FILES } from './configuration-versions/configuration-version.files.js';
 export { createConfigurationSweeper } from './configuration-versions/configuration-sweeper.follower.js';
 export { createAssessmentsJob } from './assessments/assessments.job.js';

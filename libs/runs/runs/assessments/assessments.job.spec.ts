@@ -290,10 +290,10 @@ describe('a health assessment', () => {
   it('keeps the logs and documents of the newest five of a workspace', async () => {
     const id = await anAppliedWorkspace();
     for (let day = 0; day < 7; day += 1) await assess(id);
-    const kept = await server.database.rows<{ id: string }>(sql`
+    const stored = await server.database.rows<{ id: string }>(sql`
       select id from runs where workspace = ${id} and source = 'assessment' and data_deleted_at is null`);
     const newest = (await assessmentsOf(id)).slice(0, 5).map((run) => run.id);
-    expect(kept.map((run) => run.id).toSorted()).toEqual(newest.toSorted());
+    expect(stored.map((run) => run.id).toSorted()).toEqual(newest.toSorted());
   });
 
   it('is canceled by a run that is created, also while an executor works', async () => {

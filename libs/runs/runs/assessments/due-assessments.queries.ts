@@ -13,7 +13,7 @@ export const LACKS_REFRESH_ONLY = String.raw`^0\.(\d|1[0-4])\.|^0\.15\.[0-3]$`;
 const HASH = sql.raw('(hashtext(w.id) & 2147483647)');
 
 /** Whether the settings of the workspace `w` and its organization `o` ask for assessments. */
-const IS_WANTED = sql`((w.settings ->> 'assessmentsEnabled')::boolean or (o.settings ->> 'assessmentsEnforced')::boolean)`;
+const HAS_ASSESSMENTS = sql`((w.settings ->> 'assessmentsEnabled')::boolean or (o.settings ->> 'assessmentsEnforced')::boolean)`;
 
 /** Whether executors can plan in the workspace `w`, and have something to compare. */
 const IS_ASSESSABLE = sql`(${EXECUTION_MODE} <> 'local' and w.lock is null and w.resource_count > 0
@@ -27,7 +27,7 @@ const HAS_ENDED_WELL = sql`(
   and exists (select 1 from runs r where r.workspace = w.id and r.status = 'applied')
   and not exists (select 1 from runs r where r.workspace = w.id and ${isNoAssessment('r')} and ${isOpen('r')}))`;
 
-/** The row of `IS_WANTED` and `IS_ASSESSABLE`. */
+/** The row of `HAS_ASSESSMENTS` and `IS_ASSESSABLE`. */
 const OWNERS = sql.raw('join projects p on p.id = w.project join organizations o on o.id = w.organization');
 
 /** A workspace whose assessment is due. */
@@ -50,7 +50,7 @@ export async function* listDueAssessments(
   for (;;) {
     const page = await database.rows<CheckedWorkspace>(sql`
       select w.id as workspace, w.organization, w.hash,
-             coalesce(${IS_WANTED} and ${IS_ASSESSABLE} and ${HAS_ENDED_WELL}
+             coalesce(${HAS_ASSESSMENTS} and ${IS_ASSESSABLE} and ${HAS_ENDED_WELL}
                       and exists (select 1 from runs r where r.workspace = w.id and r.created_at >= ${begun}::timestamptz)
                       and not exists (select 1 from runs a where a.workspace = w.id and ${isAssessment('a')}
                                                              and a.created_at >= ${since}::timestamptz)
@@ -108,5 +108,5 @@ export const listOutdatedAssessments = (
       from runs a join workspaces w on w.id = a.workspace ${OWNERS}
      where ${isAssessment('a')} and a.status = 'plan_queued'
        and (a.created_at < ${before}::timestamptz
-            or coalesce(${IS_WANTED} and ${IS_ASSESSABLE} and ${HAS_ENDED_WELL}, false) is false)
+            or coalesce(${HAS_ASSESSMENTS} and ${IS_ASSESSABLE} and ${HAS_ENDED_WELL}, false) is false)
      order by a.created_at, a.id limit ${limit}`);

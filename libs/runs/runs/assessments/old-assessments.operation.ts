@@ -4,7 +4,7 @@ import { changeForJob } from '../runs/change-run.operation.js';
 import { isAssessment } from '../runs/runs.queries.js';
 
 /** The newest assessments of each workspace whose logs and documents are kept. */
-const KEPT = 5;
+const MAX_DOCUMENTED = 5;
 const MAX_REMOVED = 20;
 
 const removeData = async (store: EventStore, id: string, context: EventContext): Promise<void> => {
@@ -24,7 +24,7 @@ export const removeOldData = async (store: EventStore, run: string, context: Eve
               from runs a join workspaces w on w.id = a.workspace
              where a.workspace = (select r.workspace from runs r where r.id = ${run})
                and ${isAssessment('a')} and a.kept_since is not null
-             order by a.created_at desc, a.id desc offset ${KEPT}) old
+             order by a.created_at desc, a.id desc offset ${MAX_DOCUMENTED}) old
      where data_deleted_at is null limit ${MAX_REMOVED}`);
   for (const { id } of old) await removeData(store, id, context);
 };
