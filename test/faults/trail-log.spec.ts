@@ -1,20 +1,10 @@
 import { randomInt } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from '#platform/host';
-import {
-  formatTilePath,
-  openCheckpoint,
-  openLog,
-  parseVerifierKey,
-  TILE_WIDTH,
-  verifyLog,
-  verifyProof,
-  type OpenedCheckpoint,
-  type VerifierKey,
-} from '#packages/trail-verifier';
+import { openLog, parseVerifierKey, verifyLog, verifyProof, type OpenedCheckpoint } from '#packages/trail-verifier';
 import { DATA } from '../support/folders.js';
 import { buildForeignVerifiers, succeeds, type ForeignVerifiers } from '../support/foreign-verifiers.js';
 import { INSTALL_LITEWITNESS_TIMEOUT_MS, startLitewitness, type Litewitness } from '../support/litewitness.js';
@@ -24,13 +14,19 @@ import { countRounds, scaleLimit } from '../support/rounds.js';
 import { quiet } from '../support/silent-logger.js';
 import { startBackgroundLoad, type BackgroundLoad } from './background-load.js';
 import { keepRunning, type KeptProcess } from './kept-process.js';
+import {
+  ORGANIZATION_LOG,
+  RECOVERY_MS,
+  ServedLogs,
+  SITE_LOG,
+  type KeptProof,
+  type ServedEntry,
+} from './served-logs.js';
 
 /** The number of targets in `npm test`. */
 const KILLS = countRounds(4);
 const LONG = scaleLimit(900_000);
-/** After a kill, processes start again, wait for Postgres and for each other, and only then do what the test waits for. */
-const RECOVERY_MS = 300_000;
-const LOG = '/api/v2/organizations/acme/audit-trail-log';
+const LOG = ORGANIZATION_LOG;
 
 let site: string;
 let postgres: EmbeddedPostgres;
@@ -38,7 +34,7 @@ let settings: Readonly<Record<string, string>>;
 let gateway: Product;
 let witness: Litewitness;
 let verifiers: ForeignVerifiers;
-let token: string;
+let logs: ServedLogs;
 let work: BackgroundLoad;
 let gate = Promise.withResolvers<void>();
 const products: Product[] = [];
@@ -49,72 +45,6 @@ const launch = async (): Promise<Product> => {
   const product = await launchProduct(settings);
   products.push(product);
   return product;
-};
-
-type TrailEntry = { readonly id: string };
-type KeptProof = { readonly proof: string; readonly entry: Buffer };
-type ReadResult = { readonly status: number | null; readonly body: Buffer };
-
-const request = async (path: string): Promise<ReadResult> => {
-  try {
-    const response = await fetch(`${gateway.url}${path}`, {
-      headers: { authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(30_000),
-    });
-    return { status: response.status, body: Buffer.from(await response.arrayBuffer()) };
-  } catch {
-    // The gateway or its database was killed.
-    return { status: null, body: Buffer.alloc(0) };
-  }
-};
-
-/** Returns the body, or null for 404. Repeats the request while the gateway has no database or too much work. */
-const read = async (path: string): Promise<Buffer | null> => {
-  let result: ReadResult = { status: null, body: Buffer.alloc(0) };
-  const isAnswered = async (): Promise<boolean> => {
-    result = await request(path);
-    return result.status === 200 || result.status === 404;
-  };
-  await waitUntil(isAnswered, `${path} is answered`, RECOVERY_MS);
-  return result.status === 200 ? result.body : null;
-};
-
-const listNewestEntries = async (): Promise<readonly TrailEntry[]> => {
-  const page = (await read('/api/v2/organizations/acme/audit-trail?page[size]=100')) ?? '{"data":[]}';
-  return (JSON.parse(page.toString()) as { readonly data: readonly TrailEntry[] }).data;
-};
-
-/** Waits until a checkpoint covers the entry. */
-const readProof = async (entry: TrailEntry): Promise<KeptProof> => ({
-  proof: ((await read(`${LOG}/entries/${entry.id}/proof`)) ?? '').toString(),
-  entry: Buffer.from(JSON.stringify(entry)),
-});
-
-const readKeys = async (log: string): Promise<readonly string[]> =>
-  ((await read(`${log}/keys`))?.toString() ?? '').split('\n').filter((line) => line !== '');
-
-const readCheckpoint = async (log: string, keys: readonly VerifierKey[]): Promise<OpenedCheckpoint | null> => {
-  const note = await read(`${log}/checkpoint`);
-  return note && openCheckpoint(note.toString(), keys);
-};
-
-/** Copies a log to a folder with the same paths, for tools that send no token. */
-const copyLog = async (log: string, folder: string): Promise<void> => {
-  const note = (await read(`${log}/checkpoint`)) ?? Buffer.alloc(0);
-  const size = Number(note.toString().split('\n')[1]);
-  const paths: string[] = [];
-  for (let start = 0; start < size; start += TILE_WIDTH)
-    paths.push(formatTilePath('entries', start / TILE_WIDTH, Math.min(TILE_WIDTH, size - start)));
-  for (let [level, count] = [0, size]; count > 0; [level, count] = [level + 1, Math.floor(count / TILE_WIDTH)]) {
-    for (let start = 0; start < count; start += TILE_WIDTH)
-      paths.push(formatTilePath(level, start / TILE_WIDTH, Math.min(TILE_WIDTH, count - start)));
-  }
-  await rm(folder, { recursive: true, force: true });
-  for (const path of paths) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), (await read(`${log}/${path}`)) ?? '');
-  }
-  await writeFile(join(folder, 'checkpoint'), note);
 };
 
 /** Returns which programs verify the copy of the log. */
@@ -167,12 +97,12 @@ beforeAll(async () => {
     () => Promise.resolve(postgres.url),
     () => gate.promise,
   );
-  token = work.trailToken;
+  logs = new ServedLogs({ url: gateway.url, token: work.trailToken });
   // The keys of the log of the site exist once a projector has signed it.
   const first = await launch();
   await first.start('projector');
-  await waitUntil(async () => (await readKeys('/audit-trail-log')).length > 0, 'the log of the site is signed');
-  const [key = ''] = await readKeys('/audit-trail-log');
+  await waitUntil(async () => (await logs.readKeys(SITE_LOG)).length > 0, 'the log of the site is signed');
+  const [key = ''] = await logs.readKeys(SITE_LOG);
   witness = await startLitewitness({ [parseVerifierKey(key).name]: key });
   await writeFile(policy, `witness one ${witness.verifierKey} ${witness.url}\nquorum one\n`);
   await first.stop();
@@ -195,23 +125,23 @@ describe('kill -9 of a gateway, of two projectors and of Postgres, while the log
   it(
     'leaves one history: every checkpoint and every proof that was served holds',
     async () => {
-      const keys = (await readKeys(LOG)).map(parseVerifierKey);
-      const siteKeys = (await readKeys('/audit-trail-log')).map(parseVerifierKey);
+      const keys = (await logs.readKeys(LOG)).map(parseVerifierKey);
+      const siteKeys = (await logs.readKeys(SITE_LOG)).map(parseVerifierKey);
       const notes: OpenedCheckpoint[] = [];
       const siteNotes: OpenedCheckpoint[] = [];
-      const entries: TrailEntry[] = [];
+      const entries: ServedEntry[] = [];
       const proofs: KeptProof[] = [];
       const keep = async (): Promise<void> => {
         const [checkpoint, ofSite] = [
-          await readCheckpoint(LOG, keys),
-          await readCheckpoint('/audit-trail-log', siteKeys),
+          await logs.readCheckpoint(LOG, keys),
+          await logs.readCheckpoint(SITE_LOG, siteKeys),
         ];
         if (checkpoint) notes.push(checkpoint);
         if (ofSite) siteNotes.push(ofSite);
-        entries.push(...(await listNewestEntries()).slice(-1));
+        entries.push(...(await logs.listNewestEntries()).slice(-1));
         // Entries of the last seconds are in no checkpoint yet, so the later calls request their proofs again.
         for (const one of entries) {
-          const { status, body } = await request(`${LOG}/entries/${one.id}/proof`);
+          const { status, body } = await logs.request(`${LOG}/entries/${one.id}/proof`);
           if (status === 200) proofs.push({ proof: body.toString(), entry: Buffer.from(JSON.stringify(one)) });
         }
       };
@@ -230,25 +160,25 @@ describe('kill -9 of a gateway, of two projectors and of Postgres, while the log
       await work.clients.acknowledged(30);
       await work.clients.stop();
       await keep();
-      entries.push(...(await listNewestEntries()).slice(0, 1));
+      entries.push(...(await logs.listNewestEntries()).slice(0, 1));
       // Waits until a checkpoint covers all entries.
-      for (const entry of entries) proofs.push(await readProof(entry));
+      for (const entry of entries) proofs.push(await logs.readProof(entry));
 
       expect(entries).toHaveLength(KILLS + 3);
       for (const { proof, entry } of proofs) verifyProof(proof, { keys, entry });
       for (const [log, list, logKeys] of [
         [LOG, notes, keys],
-        ['/audit-trail-log', siteNotes, siteKeys],
+        [SITE_LOG, siteNotes, siteKeys],
       ] as const) {
         expect(new Set(list.map(({ origin }) => origin)).size).toBe(1);
         const folder = join(site, 'copy');
-        await copyLog(log, folder);
+        await logs.copyLog(log, folder);
         for (const since of list) await verifyLog(openLog(folder, null), { keys: logKeys, since });
       }
       const verified = await gateway.run('verify');
       expect(verified).toMatchObject({ code: 0, stdout: expect.not.stringMatching(/differ/i) as unknown });
       const isCosigned = async () =>
-        (await read('/audit-trail-log/checkpoint'))?.toString().includes('\n— witness.example ') ?? false;
+        (await logs.read(`${SITE_LOG}/checkpoint`))?.toString().includes('\n— witness.example ') ?? false;
       await waitUntil(isCosigned, 'the witness has cosigned the log of the site', RECOVERY_MS);
     },
     LONG,
@@ -278,13 +208,13 @@ describe('tools of others, on the log of a product', () => {
   let key: string;
 
   const verify = async () => {
-    await copyLog(LOG, folder);
+    await logs.copyLog(LOG, folder);
     return verifyCopy(folder, key);
   };
 
   beforeAll(async () => {
     folder = join(site, 'product-log');
-    [key = ''] = await readKeys(LOG);
+    [key = ''] = await logs.readKeys(LOG);
     // Nobody repairs or signs what a test changes.
     for (const projector of projectors.splice(0)) await projector.stop();
     await runSql(
@@ -334,8 +264,8 @@ describe('tools of others, on the log of a product', () => {
   });
 
   it('refuse it with the key of another log', async () => {
-    const [other = ''] = await readKeys('/audit-trail-log');
-    await copyLog(LOG, folder);
+    const [other = ''] = await logs.readKeys(SITE_LOG);
+    await logs.copyLog(LOG, folder);
     expect(await verifyCopy(folder, other)).toEqual(NONE);
   });
 });
