@@ -3,10 +3,12 @@ import { openBrowser, type TestBrowser, type TestPage } from '../support/browser
 import { chooseRowAction, inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   expectStatus,
+  grantWorkspaceAccess,
   makeConfigurationVersion,
   makeMember,
   makeOrganization,
   makeRun,
+  makeTeam,
   makeWorkspace,
 } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
@@ -173,6 +175,78 @@ describe('the run tasks of an organization', () => {
     await page.getByRole('row').filter({ hasText: 'shown' }).waitFor();
     expect(await page.getByRole('button', { name: 'New run task' }).getAttribute('aria-disabled')).toBe('true');
     expect(await page.getByRole('button', { name: 'Change shown' }).getAttribute('aria-disabled')).toBe('true');
+    await page.context().close();
+  });
+});
+
+describe('the run tasks of a workspace', () => {
+  const cardOf = (page: TestPage) => page.getByRole('region', { name: 'Run tasks', exact: true });
+
+  const readAttached = async (workspace: string) =>
+    expectStatus(await server.get(`/api/v2/workspaces/${workspace}/tasks`), 200).body.data.map(
+      ({ attributes }: any) => attributes,
+    );
+
+  it('are attached, changed and detached in its settings, beside those of all workspaces', async () => {
+    const workspace = await makeWorkspace(server, 'acme', 'attached');
+    await makeRunTask(server, 'acme', 'licences');
+    const global = { enabled: true, stages: ['pre_plan'], 'enforcement-level': 'mandatory' };
+    const everywhere = await makeRunTask(server, 'acme', 'everywhere', { 'global-configuration': global });
+    const page = await open('/workspaces/attached/settings');
+    const card = cardOf(page);
+    const row = card.getByRole('row').filter({ hasText: 'licences' });
+    await card.getByText('Before the plan: mandatory, in all workspaces').waitFor();
+    expect(await card.getByRole('button', { name: 'Change everywhere' }).count()).toBe(0);
+
+    await card.getByRole('button', { name: 'Attach a run task' }).click();
+    const attach = page.getByRole('dialog', { name: 'Attach a run task' });
+    await page.locator('[data-autofocus]:focus').waitFor();
+    expect(await attach.getByRole('button', { name: 'Attach' }).isDisabled()).toBe(true);
+    await attach.getByRole('combobox', { name: 'Run task' }).click();
+    await page.getByRole('option', { name: 'licences' }).click();
+    await attach.getByLabel('After the plan').uncheck();
+    await attach.getByText('Choose at least one stage.').waitFor();
+    expect(await attach.getByRole('button', { name: 'Attach' }).isDisabled()).toBe(true);
+    await attach.getByLabel('Before the apply').check();
+    expect(await inspectScreen(page, 'workspace-task-attach')).toEqual([]);
+    await attach.getByRole('button', { name: 'Attach' }).click();
+    await row.getByText('Before the apply: advisory').waitFor();
+    await attach.waitFor({ state: 'detached' });
+    expect(await readAttached(workspace)).toMatchObject([{ stages: ['pre_apply'], 'enforcement-level': 'advisory' }]);
+
+    await card.getByRole('button', { name: 'Change licences' }).click();
+    const change = page.getByRole('dialog', { name: 'Change licences' });
+    expect(await change.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await change.getByRole('radio', { name: 'Mandatory' }).check();
+    await change.getByRole('button', { name: 'Save' }).click();
+    await row.getByText('Before the apply: mandatory').waitFor();
+    await card.scrollIntoViewIfNeeded();
+    expect(await inspectScreen(page, 'workspace-run-tasks')).toEqual([]);
+    expect(await readAttached(workspace)).toMatchObject([{ stages: ['pre_apply'], 'enforcement-level': 'mandatory' }]);
+
+    await chooseRowAction(page, 'licences', 'Detach');
+    const detach = page.getByRole('dialog', { name: 'Detach licences' });
+    await detach.getByText('Runs that exist still do.').waitFor();
+    await detach.getByRole('button', { name: 'Detach' }).click();
+    await row.waitFor({ state: 'detached' });
+    expect(await readAttached(workspace)).toEqual([]);
+    expectStatus(await server.delete(`/api/v2/tasks/${everywhere}`), 204);
+    await card.getByText('The runs of this workspace consult no service.').waitFor();
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+
+  it('are shown to readers of the workspace, who cannot change them', async () => {
+    const workspace = await makeWorkspace(server, 'acme', 'read-only');
+    await makeWorkspaceTask(server, workspace, await makeRunTask(server, 'acme', 'readable'));
+    const team = await makeTeam(server, 'acme', 'readers');
+    await grantWorkspaceAccess(server, team, workspace, 'read');
+    const reader = (await makeMember(server, 'acme', 'rita', [team])).id;
+    const page = await open('/workspaces/read-only/settings', reader);
+    await cardOf(page).getByRole('row').filter({ hasText: 'readable' }).waitFor();
+    const attach = cardOf(page).getByRole('button', { name: 'Attach a run task' });
+    expect(await attach.getAttribute('aria-disabled')).toBe('true');
+    expect(await cardOf(page).getByRole('button', { name: 'Change readable' }).count()).toBe(0);
     await page.context().close();
   });
 });

@@ -18,7 +18,7 @@ const TYPE = 'tasks';
 const TASKS = '/api/v2/organizations/{organization}/tasks';
 const TASK = '/api/v2/tasks/{id}';
 
-const tasksKey = (organization: string) => [...organizationKey(organization), TYPE] as const;
+export const tasksKey = (organization: string) => [...organizationKey(organization), TYPE] as const;
 
 /** The run tasks of an organization, page by page. */
 export const runTasksQuery = (organization: string) =>

@@ -14,6 +14,7 @@ export const SETTING_PARTS = {
   execution: 'Execution',
   sharing: 'Remote state sharing',
   'run-triggers': 'Run triggers',
+  'run-tasks': 'Run tasks',
   retention: 'Data retention',
   'ssh-key': 'SSH key',
   repository: 'Repository and triggers',

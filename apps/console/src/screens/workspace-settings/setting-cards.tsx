@@ -7,6 +7,7 @@ import { OutputCard } from './output-card.js';
 import { ProjectCard } from './project-card.js';
 import { RepositoryCard } from './repository-card.js';
 import { RetentionCard } from './retention-card.js';
+import { RunTasksCard } from './run-tasks-card.js';
 import { RunTriggersCard } from './run-triggers-card.js';
 import type { SettingPart, WorkspaceCardProps } from './setting-card.js';
 import { SharingCard } from './sharing-card.js';
@@ -18,6 +19,7 @@ const CARDS: Readonly<Record<Exclude<SettingPart, 'general'>, ComponentType<Work
   execution: ExecutionCard,
   sharing: SharingCard,
   'run-triggers': RunTriggersCard,
+  'run-tasks': RunTasksCard,
   retention: RetentionCard,
   'ssh-key': SshKeyCard,
   repository: RepositoryCard,
