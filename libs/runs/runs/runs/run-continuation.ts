@@ -1,4 +1,4 @@
-import { conflict, fold, unprocessable, type DataOf } from '#platform/kernel';
+import { conflict, fold, unprocessable, type DataOf, type Refusal } from '#platform/kernel';
 import type { TaskStageName } from '#runs/run-tasks/rules';
 import type { RunEvent, RunStage } from './run-event.js';
 import {
@@ -93,9 +93,13 @@ export type TaskReport = Pick<
   'result' | 'status' | 'message' | 'url' | 'outcomes' | 'reportedRun'
 >;
 
+/** The result is final, or its stage does not run. */
+export const createEndedResultRefusal = (status: RunStatus, result: string): Refusal =>
+  conflict(`Run is ${status}: it does not wait for the task result ${result}`);
+
 export const decideTaskReport = (report: TaskReport, run: ExistingRun): readonly RunEvent[] => {
   const open = findOpenResult(run, report.result);
-  if (!open) throw conflict(`Run is ${run.status}: it does not wait for the task result ${report.result}`);
+  if (!open) throw createEndedResultRefusal(run.status, report.result);
   const { task, taskName, taskUrl, workspaceTask, enforcementLevel, reports, outcomes } = open.result;
   if (reports + 1 >= MAX_REPORTS && isOpenResult(report.status)) {
     throw conflict(`Task result ${report.result} has ${reports} reports: the next one must be passed or failed`);

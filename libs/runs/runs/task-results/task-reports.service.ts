@@ -2,6 +2,7 @@ import { notFound, type EventContext, type Ids } from '#platform/kernel';
 import { requireAddressOfLink } from '#api/access';
 import type { EventStore } from '#storage/event-store';
 import type { z } from 'zod';
+import { createEndedResultRefusal } from '../runs/run-continuation.js';
 import { changeForJob } from '../runs/change-run.operation.js';
 import { TaskOutcomeBodies } from '../task-stages/task-outcome.bodies.js';
 import type { taskReportBody } from './task-report.body.js';
@@ -17,11 +18,15 @@ export class TaskReports {
     private readonly bodies: TaskOutcomeBodies,
   ) {}
 
-  /** Returns the result. Throws 404 if there is none, and 403 for an address that the organization does not allow. */
+  /**
+   * Returns the result. Throws 404 if there is none, 403 for an address that the organization does not allow, and 409 if no report
+   * can change it: the body of such a report is not read.
+   */
   async find(id: string, address: string | null): Promise<ResultForReport> {
     const result = await findResultForReport(this.store.database, id);
     if (!result) throw notFound();
     requireAddressOfLink(result.allowedRanges, address);
+    if (!result.isOpen) throw createEndedResultRefusal(result.runStatus, id);
     return result;
   }
 

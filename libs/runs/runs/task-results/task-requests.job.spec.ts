@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { sql, type Logger } from '#platform/kernel';
 import { FixedClock } from '../../../../test/support/clocks.js';
+import { sendRaw } from '../../../../test/support/raw-requests.js';
 import { runRequests } from '../../../../test/support/runs.js';
 import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
 import {
@@ -337,6 +338,21 @@ describe('a report', () => {
     expectStatus(await callback(payload, result('passed')), 200);
     expectStatus(await callback(payload, result('failed')), 409);
     expect(await statusOf(run)).toBe('plan_queued');
+  });
+
+  it('is refused before its body is read if nobody may send it, or no report can change its result', async () => {
+    const { run } = await aRun({ stages: ['pre_plan'] });
+    const { payload } = await takeRequest(run);
+    const path = new URL(payload.task_result_callback_url).pathname;
+    // The body never comes, so that a server which reads it first does not answer.
+    const announce = async (token: string, length: number): Promise<number> => {
+      const headers = { 'content-type': 'application/json', 'content-length': String(length) };
+      return (await sendRaw(server.url, { method: 'PATCH', url: path, headers, body: undefined }, token)).status;
+    };
+    expect(await announce('a-stranger', 1_048_576)).toBe(401);
+    expect(await announce(payload.access_token as string, 7 * 1_048_576)).toBe(413);
+    expectStatus(await callback(payload, result('passed')), 200);
+    expect(await announce(payload.access_token as string, 1_048_576)).toBe(409);
   });
 
   it('counts once if it is sent twice at the same time', async () => {
