@@ -1,9 +1,16 @@
 import { z } from 'zod';
 import { parseInstant, toPropertyName } from '#platform/kernel';
-import { getTreatment } from './member-treatments.js';
+import { CONTINUES_NAME, getTreatment } from './member-treatments.js';
 
 /** A text in a request. Every text has a limit, because the text becomes part of an event and of a Kafka message. */
 export const text = (most: number) => z.string().max(most, { error: `too long, at most ${most} characters` });
+
+/** Limits the bytes of a value as JSON. An event contains the value as a whole, and has a limit too. */
+export const limitBytes = <S extends z.ZodType>(schema: S, most: number): S =>
+  schema.refine((value) => Buffer.byteLength(JSON.stringify(value) ?? '') <= most, {
+    error: `is too long (at most ${most} bytes in all)`,
+    params: { [CONTINUES_NAME]: true },
+  });
 
 /**
  * A closed object that may lack each of these members, for events that contain only what changes. zod's type also allows

@@ -1172,16 +1172,19 @@ type EventSchemas = {
     /** cadastre.RunTaskStagesCreated.v1 */
     RunTaskStagesCreated: {
       workspace: string;
+      tasks: {
+        task: string;
+        taskName: string;
+        taskUrl: string;
+        workspaceTask: string | null;
+      }[];
       stages: {
         id: string;
         /** @enum {string} */
         stage: 'pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply';
-        tasks: {
+        results: {
           id: string;
           task: string;
-          taskName: string;
-          taskUrl: string;
-          workspaceTask: string | null;
           /** @enum {string} */
           enforcementLevel: 'advisory' | 'mandatory';
         }[];

@@ -16,9 +16,8 @@ export type ConsultedTask = {
 
 type StageOfTasks = {
   readonly stage: TaskStageName;
-  readonly tasks: readonly (Omit<ConsultedTask, 'attached' | 'global'> & {
-    readonly enforcementLevel: EnforcementLevel;
-  })[];
+  /** The ids of its tasks, with what a failure means. */
+  readonly tasks: readonly { readonly task: string; readonly enforcementLevel: EnforcementLevel }[];
 };
 
 /** Returns the level of the task in the stage; null outside its stages. A workspace cannot weaken a task of all workspaces. */
@@ -30,9 +29,9 @@ const findLevel = ({ attached, global }: ConsultedTask, stage: TaskStageName): E
 /** Returns the stages with tasks, in the order of a run. */
 export const groupByStage = (tasks: readonly ConsultedTask[]): readonly StageOfTasks[] =>
   TASK_STAGES.flatMap((stage) => {
-    const ofStage = tasks.flatMap(({ attached, global, ...task }) => {
-      const enforcementLevel = findLevel({ attached, global, ...task }, stage);
-      return enforcementLevel === null ? [] : [{ ...task, enforcementLevel }];
+    const ofStage = tasks.flatMap((task) => {
+      const enforcementLevel = findLevel(task, stage);
+      return enforcementLevel === null ? [] : [{ task: task.task, enforcementLevel }];
     });
     return ofStage.length > 0 ? [{ stage, tasks: ofStage }] : [];
   });

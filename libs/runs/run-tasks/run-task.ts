@@ -92,7 +92,13 @@ type RunTaskState = { readonly status: 'absent' | 'deleted' } | ActiveRunTask;
 const NAME_RULE = { ...PATH_NAME_RULE, most: 255 };
 const MAX_DESCRIPTION = 300;
 
+/** Bytes of a URL as JSON. The events of a run contain the URLs of all its tasks. */
+const MAX_URL_BYTES = 2_048;
+
 const checkUrl = (url: string): void => {
+  const bytes = Buffer.byteLength(JSON.stringify(url)) - 2;
+  if (bytes > MAX_URL_BYTES)
+    throw unprocessable(`Url is too long (at most ${MAX_URL_BYTES} bytes), got ${bytes}`, 'url');
   const parsed = URL.parse(url);
   if (!parsed || !['http:', 'https:'].includes(parsed.protocol)) {
     throw unprocessable('Url must be an address that begins with https:// or http://', 'url');

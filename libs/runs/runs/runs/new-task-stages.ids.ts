@@ -7,7 +7,11 @@ export const createStageCommands = (run: string, consulted: readonly ConsultedTa
   const stages = groupByStage(consulted).map(({ stage, tasks }) => ({
     id: deriveId('ts', `${run} ${stage}`),
     stage,
-    tasks: tasks.map((task) => ({ id: deriveId('taskrs', `${run} ${stage} ${task.task}`), ...task })),
+    results: tasks.map((one) => ({ id: deriveId('taskrs', `${run} ${stage} ${one.task}`), ...one })),
   }));
-  return stages.length > 0 ? [{ type: 'AddTaskStages', data: { stages } }] : [];
+  const requested = new Set(stages.flatMap(({ results }) => results.map(({ task }) => task)));
+  const tasks = consulted
+    .filter(({ task }) => requested.has(task))
+    .map(({ task, taskName, taskUrl, workspaceTask }) => ({ task, taskName, taskUrl, workspaceTask }));
+  return stages.length > 0 ? [{ type: 'AddTaskStages', data: { tasks, stages } }] : [];
 };

@@ -22,15 +22,15 @@ const SUBJECT = {
 const newStage = (stage: TaskStageName, ...levels: ('advisory' | 'mandatory')[]): NewTaskStage => ({
   id: `ts-${stage}`,
   stage,
-  tasks: levels.map((enforcementLevel, n) => ({
-    id: `taskrs-${stage}-${n}`,
-    task: `task-${n}`,
-    taskName: `scanner-${n}`,
-    taskUrl: 'https://scanner.example',
-    workspaceTask: null,
-    enforcementLevel,
-  })),
+  results: levels.map((enforcementLevel, n) => ({ id: `taskrs-${stage}-${n}`, task: `task-${n}`, enforcementLevel })),
 });
+
+const TASKS = [0, 1].map((n) => ({
+  task: `task-${n}`,
+  taskName: `scanner-${n}`,
+  taskUrl: 'https://scanner.example',
+  workspaceTask: null,
+}));
 
 const create = (options: object = {}): RunCommand => ({
   type: 'CreateRun',
@@ -53,7 +53,7 @@ const create = (options: object = {}): RunCommand => ({
 
 const createWith = (stages: readonly NewTaskStage[], options: object = {}): readonly RunCommand[] => [
   create(options),
-  { type: 'AddTaskStages', data: { stages } },
+  { type: 'AddTaskStages', data: { tasks: TASKS, stages } },
 ];
 
 const queue: RunCommand = { type: 'QueueRun', data: {} };

@@ -74,7 +74,7 @@ const continueAfterStage = (run: ExistingRun, { stage: name }: TaskStage): reado
 const addConclusion = (run: ExistingRun, event: RunEvent): readonly RunEvent[] => {
   const after = fold({ evolve: runEvolutions }, run as RunState, [event]);
   const stage = after.status === 'absent' ? undefined : findRunningStage(after);
-  const conclusion = stage && concludeStage(stage);
+  const conclusion = stage && concludeStage(stage, run.tasks);
   if (after.status === 'absent' || !stage || !conclusion) return [event];
   const ended = { type: 'RunTaskStageEnded', data: { taskStage: stage.id, status: conclusion.status } } as const;
   if (conclusion.status === 'passed') return [event, ended, ...continueAfterStage(after, stage)];
@@ -100,7 +100,9 @@ export const createEndedResultRefusal = (status: RunStatus, result: string): Ref
 export const decideTaskReport = (report: TaskReport, run: ExistingRun): readonly RunEvent[] => {
   const open = findOpenResult(run, report.result);
   if (!open) throw createEndedResultRefusal(run.status, report.result);
-  const { task, taskName, taskUrl, workspaceTask, enforcementLevel, reports, outcomes } = open.result;
+  const { task: id, enforcementLevel, reports, outcomes } = open.result;
+  const task = run.tasks.find((one) => one.task === id);
+  if (!task) throw new Error(`The run has no task ${id}`);
   if (reports + 1 >= MAX_REPORTS && isOpenResult(report.status)) {
     throw conflict(`Task result ${report.result} has ${reports} reports: the next one must be passed or failed`);
   }
@@ -110,7 +112,7 @@ export const decideTaskReport = (report: TaskReport, run: ExistingRun): readonly
       'outcomes',
     );
   }
-  const about = { stage: open.stage.stage, task, taskName, taskUrl, workspaceTask, enforcementLevel };
+  const about = { stage: open.stage.stage, ...task, enforcementLevel };
   return addConclusion(run, {
     type: 'RunTaskResultReported',
     data: { ...report, ...about, workspace: run.workspace },

@@ -7,6 +7,7 @@ import type {
   NewTaskStage,
   ReportedResult,
   StageEnd,
+  TaskOfRun,
   TaskOutcome,
 } from '../task-stages/run-task-stage.js';
 import type { RunStatus } from './run-status.js';
@@ -135,8 +136,8 @@ export type RunEvent =
   /** The run overtakes all runs before it in the queue. */
   | Message<'RunForceExecuted', Record<never, never>>
   | Message<'RunCommented', { id: string; body: string; author: Principal }>
-  /** The run has run tasks. Later changes of tasks do not change the run. */
-  | Message<'RunTaskStagesCreated', { workspace: string; stages: readonly NewTaskStage[] }>
+  /** The run has run tasks, each of which stages request. Later changes of tasks do not change the run. */
+  | Message<'RunTaskStagesCreated', { workspace: string; tasks: readonly TaskOfRun[]; stages: readonly NewTaskStage[] }>
   /** The services of the stage get their requests from now on. */
   | Message<'RunTaskStageStarted', { taskStage: string }>
   | Message<

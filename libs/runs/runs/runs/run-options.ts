@@ -1,14 +1,17 @@
 import { z } from 'zod';
 import { unprocessable } from '#platform/kernel';
-import { defineAttributes, storedAttribute, text, type AttributeValues } from '#api/json-api/rules';
+import { defineAttributes, limitBytes, storedAttribute, text, type AttributeValues } from '#api/json-api/rules';
 
 const flag = (initial: boolean) => ({ schema: z.boolean(), initial, body: z.boolean().nullish() });
 /** The workspace or the configuration decides the value if the request does not name it. */
 const undecidedFlag = { schema: z.boolean(), body: z.boolean().nullish() };
+/** The first append of a run contains four lists, and its run tasks. It has at most 768 KiB. */
+const MAX_LIST_BYTES = 65_536;
+
 const addresses = {
   schema: z.array(z.string()),
   initial: [],
-  body: z.array(text(1_000)).max(200, { error: 'too many, at most 200 of them' }).nullish(),
+  body: limitBytes(z.array(text(1_000)).max(200, { error: 'too many, at most 200 of them' }), MAX_LIST_BYTES).nullish(),
 };
 
 /** Options of a run as requested. Options without `body` are read in runs.body.ts. */

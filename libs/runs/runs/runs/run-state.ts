@@ -2,7 +2,7 @@ import type { DataOf, HandlersByType, Timestamp } from '#platform/kernel';
 import type { RunOptions } from './run-options.js';
 import { isApplying, isFinal, isExecuting, type RunStatus } from './run-status.js';
 import type { RunEvent } from './run-event.js';
-import { createStage, setResult, setStage, type TaskStage } from '../task-stages/run-task-stage.js';
+import { createStage, setResult, setStage, type TaskOfRun, type TaskStage } from '../task-stages/run-task-stage.js';
 
 /** The facts of a run that the rules need. */
 export type ExistingRun = {
@@ -27,6 +27,7 @@ export type ExistingRun = {
   readonly isDataDeleted: boolean;
   /** Null until a user asks the executor to stop. */
   readonly forceCancelAvailableAt: Timestamp | null;
+  readonly tasks: readonly TaskOfRun[];
   /** The stages of run tasks. */
   readonly stages: readonly TaskStage[];
 };
@@ -117,6 +118,7 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
     hasErroredState: false,
     isDataDeleted: false,
     forceCancelAvailableAt: null,
+    tasks: [],
     stages: [],
   }),
   RunQueued: setStatusAfter('RunQueued'),
@@ -148,7 +150,7 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
   RunForceCanceled: setStatusAfter('RunForceCanceled'),
   RunForceExecuted: keepState,
   RunCommented: keepState,
-  RunTaskStagesCreated: ({ stages }, state) => updateRun(state, { stages: stages.map(createStage) }),
+  RunTaskStagesCreated: ({ tasks, stages }, state) => updateRun(state, { tasks, stages: stages.map(createStage) }),
   RunTaskStageStarted: ({ taskStage }, state) =>
     changeStages(state, (stages) => setStage(stages, taskStage, 'running')),
   RunTaskResultReported: ({ result, status, outcomes }, state) =>

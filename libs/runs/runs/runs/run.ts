@@ -24,7 +24,6 @@ import {
 } from './run-continuation.js';
 import { checkOptions } from './run-options.js';
 import { requireFence } from './run-fence.js';
-import type { NewTaskStage } from '../task-stages/run-task-stage.js';
 import {
   isForceCancelable,
   isPhaseClaimed,
@@ -61,7 +60,7 @@ export type RunProgress = {
 export type RunCommand =
   | Message<'CreateRun', DataOf<RunEvent, 'RunCreated'>>
   /** The new run has these stages, each with a task. */
-  | Message<'AddTaskStages', { stages: readonly NewTaskStage[] }>
+  | Message<'AddTaskStages', Omit<DataOf<RunEvent, 'RunTaskStagesCreated'>, 'workspace'>>
   | Message<'QueueRun', Record<never, never>>
   /** An executor takes the phase that the run waits for. */
   | Message<'ClaimRun', Omit<RunExecution, 'fence'>>
@@ -229,9 +228,9 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
     checkOptions(data.options);
     return [{ type: 'RunCreated', data }];
   },
-  AddTaskStages: whenRunExists(({ stages }, run) => {
+  AddTaskStages: whenRunExists((added, run) => {
     if (run.status !== 'pending') throw conflict(`Run is ${run.status}: its run tasks are fixed`);
-    return [{ type: 'RunTaskStagesCreated', data: { workspace: run.workspace, stages } }];
+    return [{ type: 'RunTaskStagesCreated', data: { workspace: run.workspace, ...added } }];
   }),
   QueueRun: whenRunExists((_, run) => {
     if (run.status !== 'pending') throw conflict(`Run is ${run.status}: it cannot be queued`);
@@ -269,7 +268,7 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
 };
 
 export const run: Decider<RunState, RunCommand, RunEvent> = {
-  version: 7,
+  version: 8,
   initial: { status: 'absent' },
   decide: decisions,
   evolve: runEvolutions,

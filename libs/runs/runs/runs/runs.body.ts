@@ -14,7 +14,11 @@ const VARIABLES_BYTES = 100_000;
 type RunVariableInputs = readonly { readonly key: string; readonly value: string }[];
 
 const countBytes = (variables: RunVariableInputs): number =>
-  variables.reduce((sum, { key, value }) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
+  // The event contains the keys as JSON.
+  variables.reduce(
+    (sum, { key, value }) => sum + Buffer.byteLength(JSON.stringify(key)) - 2 + Buffer.byteLength(value),
+    0,
+  );
 
 export const createBody = resourceBody(
   'runs',

@@ -7,6 +7,9 @@ const MIB = 1_048_576;
 export const MAX_REPORT_BYTES = 6 * MIB;
 /** Characters of the text of an outcome. */
 const MAX_BODY = MIB;
+/** Bytes of all outcomes of a report in its event, which has at most 768 KiB. */
+const MAX_OUTCOMES_BYTES = 512 * 1_024;
+
 const MAX_TAGS = 20;
 
 const tag = z.object({ label: text(100), level: z.enum(OUTCOME_LEVELS).default('none') });
@@ -29,6 +32,10 @@ const outcome = z.object({
   }),
 });
 
+/** Returns the bytes of the outcomes in the event of the report. Their bodies are stored elsewhere. */
+const countEventBytes = (outcomes: readonly z.infer<typeof outcome>[]): number =>
+  Buffer.byteLength(JSON.stringify(outcomes.map(({ attributes: { body: _body, ...inEvent } }) => inEvent)));
+
 export const taskReportBody = resourceBody(
   'task-results',
   z.object({
@@ -43,6 +50,9 @@ export const taskReportBody = resourceBody(
           data: z
             .array(outcome)
             .max(MAX_OUTCOMES, { error: `too many, at most ${MAX_OUTCOMES} of them` })
+            .refine((outcomes) => countEventBytes(outcomes) <= MAX_OUTCOMES_BYTES, {
+              error: `Outcomes: too long, at most ${MAX_OUTCOMES_BYTES} bytes in all, without their bodies`,
+            })
             .nullish(),
         })
         .nullish(),

@@ -7,10 +7,13 @@ import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
 import {
   expectStatus,
   makeAgentToken,
+  makeConfigurationVersion,
   makeOrganization,
   makeRemotePool,
   makeRun,
+  makeWorkspace,
   resource,
+  runBody,
 } from '../../../../test/support/seeds.js';
 import {
   startTestServer,
@@ -534,6 +537,79 @@ it('ends the other results if one cannot be ended', async () => {
   await sendRequests();
   expect(await statusOf(broken.run)).toBe('errored');
   expectStatus(await act(later.run, 'cancel'), 202);
+});
+
+describe('the largest', () => {
+  const fill = (bytes: number): string[] => {
+    const list = Array.from({ length: 200 }, () => '"'.repeat(162));
+    const rest = bytes - Buffer.byteLength(JSON.stringify([...list.slice(1), '']));
+    return [...list.slice(1), 'x'.repeat(rest)];
+  };
+
+  it('run has 100 tasks in four stages, with the longest URLs', async () => {
+    await makeOrganization(server, 'largest');
+    const stages = ['pre_plan', 'post_plan', 'pre_apply', 'post_apply'];
+    const global = { enabled: true, stages, 'enforcement-level': 'mandatory' };
+    const url = `${service.url}?${'x'.repeat(2_047 - service.url.length)}`;
+    const aTaskOf = (name: string, address: string) =>
+      server.post(
+        '/api/v2/organizations/largest/tasks',
+        newRunTask(name, { url: address }, { 'global-configuration': global }),
+      );
+    expectStatus(await aTaskOf('longer', `${url.slice(0, -1)}"`), 422);
+    const names = Array.from({ length: 100 }, (_, n) => `${n}-${'x'.repeat(200)}`);
+    for (let n = 0; n < names.length; n += 4)
+      for (const answer of await Promise.all(names.slice(n, n + 4).map((name) => aTaskOf(name, url))))
+        expectStatus(answer, 201);
+    const workspace = await makeWorkspace(server, 'largest', 'site');
+    await makeConfigurationVersion(server, workspace);
+    const lists = { 'target-addrs': fill(65_536), 'replace-addrs': fill(65_536), 'invoke-action-addrs': fill(65_536) };
+    const variables = Array.from({ length: 392 }, (_, n) => ({ key: `${n}`.padStart(255, 'k'), value: '' }));
+    const options = { ...lists, 'policy-paths': fill(65_536), message: '\u0001'.repeat(10_000), variables };
+    const run = await makeRun(server, workspace, options);
+    const answer = expectStatus(await server.get(`/api/v2/runs/${run}/task-stages?include=task_results`), 200).body;
+    expect([answer.data.length, answer.included.length]).toEqual([4, 400]);
+    expect(answer.included[0].attributes['task-url']).toBe(url);
+    expectStatus(await act(run, 'cancel'), 202);
+    const tooLong = runBody(workspace, { 'target-addrs': fill(65_537) });
+    expect(expectStatus(await server.post('/api/v2/runs', tooLong), 422).body.errors[0]).toMatchObject({
+      detail: 'Target addrs is too long (at most 65536 bytes in all)',
+      source: { pointer: '/data/attributes/target-addrs' },
+    });
+  });
+
+  it('report has 512 KiB of outcomes besides their texts', async () => {
+    const { run } = await aRun({ stages: ['pre_plan'], options: { message: '\u0001'.repeat(10_000) } });
+    const { payload } = await takeRequest(run);
+    const tags = Object.fromEntries(
+      Array.from({ length: 20 }, (_, n) => [
+        `${n}`,
+        Array.from({ length: 3 }, () => ({ label: 'é'.repeat(25), level: 'error' })),
+      ]),
+    );
+    const outcomes = (missing: number) => {
+      const list = Array.from({ length: 100 }, (_, n) => ({ 'outcome-id': `${n}`, description: '', tags }));
+      const rest = 512 * 1_024 - Buffer.byteLength(JSON.stringify(list)) - missing;
+      const [first, ...others] = list.map((one, n) => ({
+        ...one,
+        description: 'x'.repeat(Math.floor(rest / 100) + (n === 0 ? rest % 100 : 0)),
+      }));
+      return [first, ...others].map((attributes) => ({
+        type: 'task-result-outcomes',
+        attributes: { ...attributes, body: 'Text' },
+      }));
+    };
+    const message = 'é'.repeat(1_000);
+    expect(
+      expectStatus(await callback(payload, result('passed', { message }, outcomes(-1))), 422).body.errors[0],
+    ).toMatchObject({
+      detail: 'Outcomes: too long, at most 524288 bytes in all, without their bodies',
+      source: { pointer: '/data/relationships/outcomes/data' },
+    });
+    expectStatus(await callback(payload, result('passed', { message }, outcomes(0))), 200);
+    expect(await statusOf(run)).toBe('plan_queued');
+    expectStatus(await act(run, 'cancel'), 202);
+  });
 });
 
 it('leaves views that equal the views rebuilt from the log', async () => {

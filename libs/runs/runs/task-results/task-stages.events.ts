@@ -9,6 +9,7 @@ import {
   REPORTED_RESULTS,
   STAGE_ENDS,
   type NewTaskStage,
+  type TaskOfRun,
   type TaskOutcome,
 } from '../task-stages/run-task-stage.js';
 
@@ -24,19 +25,17 @@ export type TaskStageEvent = Extract<
   }
 >;
 
+const taskOfRun = z.strictObject({
+  task: z.string(),
+  taskName: z.string(),
+  taskUrl: z.string(),
+  workspaceTask: z.string().nullable(),
+}) satisfies z.ZodType<TaskOfRun>;
+
 const newStage = z.strictObject({
   id: z.string(),
   stage: z.enum(TASK_STAGES),
-  tasks: z.array(
-    z.strictObject({
-      id: z.string(),
-      task: z.string(),
-      taskName: z.string(),
-      taskUrl: z.string(),
-      workspaceTask: z.string().nullable(),
-      enforcementLevel: z.enum(ENFORCEMENT_LEVELS),
-    }),
-  ),
+  results: z.array(z.strictObject({ id: z.string(), task: z.string(), enforcementLevel: z.enum(ENFORCEMENT_LEVELS) })),
 }) satisfies z.ZodType<NewTaskStage>;
 
 const outcome = z.strictObject({
@@ -75,16 +74,17 @@ export const taskStageEvents = defineEvents(
   { topic: 'runs', stream: 'run', audited: 'run', live: inWorkspace('runs', 'read-runs') },
   {
     RunTaskStagesCreated: {
-      schema: z.strictObject({ workspace: z.string(), stages: z.array(newStage) }),
+      schema: z.strictObject({ workspace: z.string(), tasks: z.array(taskOfRun), stages: z.array(newStage) }),
       audit: { unaudited: 'follows from the creation of the run, which has an entry, and from its run tasks' },
       live: 'changed',
       ids: {
         refersTo: {
           workspace: ['ws'],
-          'stages[].tasks[].task': ['task'],
-          'stages[].tasks[].workspaceTask': ['wstask'],
+          'tasks[].task': ['task'],
+          'tasks[].workspaceTask': ['wstask'],
+          'stages[].results[].task': ['task'],
         },
-        creates: { 'stages[].id': 'ts', 'stages[].tasks[].id': 'taskrs' },
+        creates: { 'stages[].id': 'ts', 'stages[].results[].id': 'taskrs' },
       },
     },
     RunTaskStageStarted: {

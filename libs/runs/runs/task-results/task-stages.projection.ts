@@ -16,9 +16,9 @@ type TaskRunOwnerDeleted = OrganizationDeleted | WorkspaceDeleted;
 const TABLES = ['task_stages', 'task_results'] as const;
 
 const insertStage = (
-  { id, stage, tasks }: NewTaskStage,
+  { id, stage, results }: NewTaskStage,
   number: number,
-  { workspace }: DataOf<RunEvent, 'RunTaskStagesCreated'>,
+  { workspace, tasks }: DataOf<RunEvent, 'RunTaskStagesCreated'>,
   { stream, organization, time }: RecordedEvent,
 ): readonly Sql[] => [
   sql`
@@ -27,10 +27,12 @@ const insertStage = (
   sql`
   insert into task_results (id, task_stage, run, workspace, organization, stage, number, task, task_name, task_url,
                             workspace_task, enforcement_level, status, reached, message, url, outcomes)
-  select one ->> 'id', ${id}, ${stream}, ${workspace}, ${organization}, ${stage}, (n - 1)::integer, one ->> 'task',
-         one ->> 'taskName', one ->> 'taskUrl', one ->> 'workspaceTask', one ->> 'enforcementLevel', 'pending',
+  select result ->> 'id', ${id}, ${stream}, ${workspace}, ${organization}, ${stage}, (n - 1)::integer, t.task,
+         t."taskName", t."taskUrl", t."workspaceTask", result ->> 'enforcementLevel', 'pending',
          ${sql.json({ pending: time })}::jsonb, '', '', '[]'
-    from jsonb_array_elements(${sql.json(tasks)}::jsonb) with ordinality as tasks (one, n)`,
+    from jsonb_array_elements(${sql.json(results)}::jsonb) with ordinality as results (result, n)
+    join jsonb_to_recordset(${sql.json(tasks)}::jsonb)
+      as t (task text, "taskName" text, "taskUrl" text, "workspaceTask" text) on t.task = result ->> 'task'`,
 ];
 
 const endResult = (status: TaskResultStatus, time: string, message: Sql): Sql => sql`

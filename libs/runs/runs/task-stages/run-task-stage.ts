@@ -1,14 +1,19 @@
 import type { EnforcementLevel, TaskStageName } from '#runs/run-tasks/rules';
 
 /** A run task of a run, as it was when the run was created. */
-type StageTask = {
-  /** Id of the result, `taskrs-…`. */
-  readonly id: string;
+export type TaskOfRun = {
   readonly task: string;
   readonly taskName: string;
   readonly taskUrl: string;
   /** Null for a task of all workspaces. */
   readonly workspaceTask: string | null;
+};
+
+/** What a stage expects of a task. */
+type NewTaskResult = {
+  /** `taskrs-…` */
+  readonly id: string;
+  readonly task: string;
   readonly enforcementLevel: EnforcementLevel;
 };
 
@@ -16,7 +21,7 @@ export type NewTaskStage = {
   /** `ts-…` */
   readonly id: string;
   readonly stage: TaskStageName;
-  readonly tasks: readonly StageTask[];
+  readonly results: readonly NewTaskResult[];
 };
 
 /** What a service can report. */
@@ -33,7 +38,7 @@ export type TaskResultStatus = (typeof RESULT_STATUSES)[number] | ErroredResult;
 export const STAGE_ENDS = ['passed', 'failed', 'errored', 'canceled'] as const;
 export type StageEnd = (typeof STAGE_ENDS)[number];
 
-type StageResult = StageTask & {
+type StageResult = NewTaskResult & {
   readonly status: TaskResultStatus;
   /** The number of reports and of outcomes until now. */
   readonly reports: number;
@@ -54,11 +59,11 @@ export type TaskStage = {
 
 export const isOpenResult = (status: TaskResultStatus): boolean => status === 'pending' || status === 'running';
 
-export const createStage = ({ id, stage, tasks }: NewTaskStage): TaskStage => ({
+export const createStage = ({ id, stage, results }: NewTaskStage): TaskStage => ({
   id,
   stage,
   status: 'pending',
-  results: tasks.map((task) => ({ ...task, status: 'pending', reports: 0, outcomes: 0 })),
+  results: results.map((result) => ({ ...result, status: 'pending', reports: 0, outcomes: 0 })),
 });
 
 type ConcludedStage =
@@ -74,16 +79,17 @@ const PHRASES: Partial<Readonly<Record<TaskResultStatus, string>>> = {
  * Returns how a stage ends: null while a result is open. Only mandatory tasks decide. A failure counts more than a result that
  * is missing.
  */
-export const concludeStage = ({ results }: TaskStage): ConcludedStage | null => {
+export const concludeStage = ({ results }: TaskStage, tasks: readonly TaskOfRun[]): ConcludedStage | null => {
   if (results.some(({ status }) => isOpenResult(status))) return null;
   const refused = results.filter(
     ({ enforcementLevel, status }) => enforcementLevel === 'mandatory' && status !== 'passed',
   );
   const decisive = refused.find(({ status }) => status === 'failed') ?? refused[0];
   if (!decisive) return { status: 'passed' };
+  const name = tasks.find(({ task }) => task === decisive.task)?.taskName ?? decisive.task;
   return {
     status: decisive.status === 'failed' ? 'failed' : 'errored',
-    message: `The mandatory run task ${decisive.taskName} ${PHRASES[decisive.status] ?? decisive.status}`,
+    message: `The mandatory run task ${name} ${PHRASES[decisive.status] ?? decisive.status}`,
   };
 };
 
