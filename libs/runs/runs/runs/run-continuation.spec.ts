@@ -141,6 +141,17 @@ describe('a run with run tasks', () => {
     expect(end({ savePlan: true })).toBe('planned_and_saved');
   });
 
+  it('is not applied before the checks that its executor reports with the plan, and before the tasks that follow them', () => {
+    const begun = [...createWith([newStage('post_plan', 'mandatory')], { autoApply: true }), queue];
+    const checking = [...begun, progress('planning'), progress('policy_checking')];
+    expect(statusAfter(...checking)).toBe('policy_checking');
+    expect(statusAfter(...checking, progress('policy_override'))).toBe('policy_override');
+    const checked = [...checking, progress('policy_checked')];
+    expect(statusAfter(...checked)).toBe('post_plan_running');
+    expect(statusAfter(...checked, report('taskrs-post_plan-0', 'passed'))).toBe('apply_queued');
+    expect(statusAfter(...checked, report('taskrs-post_plan-0', 'failed'))).toBe('errored');
+  });
+
   it('is not applied if a mandatory task before the apply fails, also without a confirmation', () => {
     const planned = [...createWith([newStage('pre_apply', 'mandatory')], { autoApply: true }), queue];
     const waiting = [...planned, progress('planning'), progress('planned')];
@@ -187,7 +198,17 @@ describe('any sequence of commands', () => {
     fc.constantFrom<RunCommand>(queue, confirm, cancel, { type: 'DiscardRun', data: {} }),
     fc.constantFrom<RunCommand>({ type: 'ForceCancelRun', data: { at: null } }, { type: 'ForceExecuteRun', data: {} }),
     fc
-      .constantFrom('planning', 'planned', 'applying', 'applied', 'errored', 'post_plan_running', 'post_plan_completed')
+      .constantFrom(
+        'planning',
+        'planned',
+        'post_plan_running',
+        'post_plan_completed',
+        'cost_estimating',
+        'cost_estimated',
+      )
+      .map(progress),
+    fc
+      .constantFrom('policy_checking', 'policy_checked', 'policy_override', 'applying', 'applied', 'errored')
       .map(progress),
     fc
       .tuple(fc.constantFrom(...results), fc.constantFrom('running', 'passed', 'failed', 'errored'))

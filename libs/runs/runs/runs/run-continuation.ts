@@ -13,7 +13,7 @@ import { isSettling, type RunStatus } from './run-status.js';
 
 /**
  * What follows by itself in a run: its stages of run tasks, and the next phase. A stage begins where it belongs, and what would
- * have followed there follows at its end:
+ * have followed there follows at its end. Checks that an executor reports with the plan come before post_plan:
  *
  *   queued ─► pre_plan ─► plan_queued … planned ─► post_plan ─► (confirmed) ─► pre_apply ─► apply_queued … applied ─► post_apply
  *
@@ -22,9 +22,6 @@ import { isSettling, type RunStatus } from './run-status.js';
 
 const findRunningStage = (run: ExistingRun): TaskStage | undefined =>
   run.stages.find(({ status }) => status === 'running');
-
-const hasPendingStage = (run: ExistingRun, name: TaskStageName): boolean =>
-  run.stages.some(({ stage, status }) => stage === name && status === 'pending');
 
 const reach = (stage: RunStage): RunEvent => ({ type: 'RunStageReached', data: { stage, message: null } });
 
@@ -59,7 +56,8 @@ const decideAfterChecks = (run: ExistingRun): readonly RunEvent[] => {
 export const continueAfterReport = (run: RunState): readonly RunEvent[] => {
   if (run.status === 'absent') return [];
   if (run.status === 'applied') return beginStage(run, 'post_apply') ?? [];
-  const begins = run.status === 'planned' && run.forceCancelAvailableAt === null;
+  // An executor can report checks together with the plan. The stage then follows them, so that it ends before an automatic apply.
+  const begins = isSettling(run.status) && run.forceCancelAvailableAt === null;
   return (begins ? beginStage(run, 'post_plan') : null) ?? decideAfterChecks(run);
 };
 
@@ -137,7 +135,4 @@ export const requireStagesOfServer = (run: ExistingRun, reached: readonly RunSta
   if (findRunningStage(run)) throw conflict(`Run is ${run.status}: it waits for the results of its run tasks`);
   const reported = reached.find((status) => run.stages.some(({ stage }) => status.startsWith(`${stage}_`)));
   if (reported) throw conflict(`Run is ${run.status}: the server reports ${reported} itself, because it has run tasks`);
-  if (reached.length > 1 && reached[0] === 'planned' && hasPendingStage(run, 'post_plan')) {
-    throw conflict(`Run is ${run.status}: report planned first, because run tasks follow`);
-  }
 };
