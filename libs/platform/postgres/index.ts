@@ -13,6 +13,7 @@ export { isKeyedQuery, mergeKeyedQueries, pickRows, toStatement, type KeyedQuery
 export { keepLeading } from './leader-loop.js';
 export { readMaxConnections } from './max-connections.js';
 export { pause } from './pause.js';
+export { RequestRound } from './request-round.js';
 export type { StatementSharing } from './statement-spans.js';
 export {
   getSqlState,

@@ -1,7 +1,7 @@
 import type { EncryptionKeys } from '#platform/encryption';
 import type { Clock } from '#platform/kernel';
 import { computeRetryPause, type Mailer, type OutboundFetch } from '#platform/outbound';
-import { castRows, pause, type Database, type JobRun, type ScheduledJob } from '#platform/postgres';
+import { castRows, RequestRound, type Database, type JobRun, type ScheduledJob } from '#platform/postgres';
 import { Vault } from '#storage/vault';
 import type { Destination } from '../configurations/destinations.js';
 import { NotificationSecrets } from '../configurations/notification-secrets.service.js';
@@ -59,16 +59,10 @@ const DISABLED = 'The configuration was disabled before the notification was sen
 const UNREADABLE = 'The URL could not be decrypted: the encryption key is another one, or the secret is damaged';
 
 class DeliveryRound {
-  private readonly requests = new Set<Promise<void>>();
-  private readonly running = new Set<RunningDelivery>();
   private readonly secrets: NotificationSecrets;
   private readonly sender: NotificationSender;
   private readonly mailSender: MailNotificationSender;
   private readonly limits: DeliveryLimits;
-  /** The first error of the round: for example, the database was not available for a result. */
-  private failure: { readonly error: unknown } | null = null;
-
-  private reportedAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly dependencies: NotificationDeliveriesDependencies,
@@ -82,51 +76,24 @@ class DeliveryRound {
   }
 
   async run(): Promise<void> {
-    const { signal } = this.round;
-    while (!signal.aborted && !this.failure) {
-      const claimed = await this.claim();
-      for (const delivery of claimed) this.start(delivery);
-      if (this.requests.size === 0) break;
-      await this.waitForChange();
-      await this.report();
-    }
-    await Promise.all(this.requests);
-    // Without a request, all that was due has been taken. After an abort, another process reports.
-    if (signal.aborted || !this.failure) reportDue(0, 0);
-    if (this.failure) throw this.failure.error;
+    const requests = new RequestRound<DueDelivery>(this.round, {
+      total: this.limits.total,
+      pollMs: POLL_MS,
+      claim: (most, running) => this.claim(most, running),
+      send: (delivery) => this.deliver(delivery),
+      onPoll: () => this.report(),
+      // Without a request, all that was due has been taken. After an abort, another process reports.
+      onEnd: () => reportDue(0, 0),
+    });
+    await requests.run();
   }
 
-  private async claim(): Promise<readonly DueDelivery[]> {
+  private async claim(total: number, running: readonly RunningDelivery[]): Promise<readonly DueDelivery[]> {
     const { database, clock } = this.dependencies;
-    const total = this.limits.total - this.requests.size;
-    if (total <= 0) return [];
     const now = clock.now();
     const retryAt = new Date(now.getTime() + LEASE_MS);
-    const running = [...this.running].map(({ organization, host }) => ({ organization, host }));
     const claim = claimDueDeliveries({ ...this.limits, total, now, retryAt, running });
     return castRows<DueDelivery>((await database.transaction([claim]))[0] ?? []);
-  }
-
-  private start(delivery: DueDelivery): void {
-    this.running.add(delivery);
-    const request = this.deliver(delivery)
-      .catch((error: unknown) => {
-        // After an abort the delivery stays pending, and another process sends it when its lease ends.
-        if (!this.round.signal.aborted) this.failure ??= { error };
-      })
-      .finally(() => {
-        this.requests.delete(request);
-        this.running.delete(delivery);
-      });
-    this.requests.add(request);
-  }
-
-  /** Resolves when a request has ended, or after a pause, so that a slow request does not delay new deliveries. */
-  private async waitForChange(): Promise<void> {
-    const ended = new AbortController();
-    const signal = AbortSignal.any([ended.signal, this.round.signal]);
-    await Promise.race([...this.requests, pause(POLL_MS, signal)]);
-    ended.abort();
   }
 
   private async deliver(delivery: DueDelivery): Promise<void> {
@@ -191,8 +158,6 @@ class DeliveryRound {
   }
 
   private async report(): Promise<void> {
-    if (performance.now() - this.reportedAt < POLL_MS) return;
-    this.reportedAt = performance.now();
     const { database, clock } = this.dependencies;
     const counts = await database.row<DueCounts>(countDue(clock.now()));
     reportDue(counts?.due ?? 0, counts?.oldestSeconds ?? 0);
