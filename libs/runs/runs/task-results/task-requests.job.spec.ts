@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { register } from 'prom-client';
 import { sql, type Logger } from '#platform/kernel';
 import { FixedClock } from '../../../../test/support/clocks.js';
 import { sendRaw } from '../../../../test/support/raw-requests.js';
+import { waitUntil } from '../../../../test/support/product.js';
 import { runRequests } from '../../../../test/support/runs.js';
 import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
 import {
@@ -52,6 +54,9 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const { aWorkspace, act, report, reported, show, statusOf, holderOf } = runRequests(() => ({ server, agents }));
+
+const readDue = async (): Promise<number | undefined> =>
+  (await register.getSingleMetric('cadastre_run_task_requests_due')?.get())?.values[0]?.value;
 
 let count = 0;
 const aTask = async (attributes: object = {}, of = service): Promise<string> => {
@@ -463,9 +468,11 @@ describe('a service', () => {
     const stopped = new AbortController();
     const round = createJob().run({ signal: stopped.signal, done: () => undefined });
     await service.waitForRequest(run);
+    await waitUntil(async () => (await readDue()) === waiting.length - 4, 'the metric counts the requests that wait');
     expect(dead.received.filter(({ payload }) => waiting.includes(payload.run_id as string)).length).toBeLessThan(5);
     stopped.abort();
     await round;
+    expect(await readDue()).toBe(0);
     for (const one of [...waiting, run]) expectStatus(await act(one, 'cancel'), 202);
   });
 

@@ -1,5 +1,6 @@
 import { Refusal, type Clock, type DataOf, type Ids, type Logger } from '#platform/kernel';
-import { castRows, pause, type JobRun, type ScheduledJob } from '#platform/postgres';
+import { computeRetryPause } from '#platform/outbound';
+import { castRows, RequestRound, type JobRun, type ScheduledJob } from '#platform/postgres';
 import { createSystemContext } from '#api/access';
 import { describeRefusedRequest, TaskSender } from '#runs/run-tasks';
 import type { EventStore } from '#storage/event-store';
@@ -12,14 +13,17 @@ import type { LinkSigner } from '../runs/recipient.links.js';
 import { TaskTokens } from './task-tokens.links.js';
 import { changeForJob } from '../runs/change-run.operation.js';
 import type { RunCommand } from '../runs/run.js';
+import { reportDueTaskRequests } from './task-requests.metrics.js';
 import { TaskRequestRenderer } from './task-requests.renderer.js';
 import {
   acceptTaskRequest,
   claimTaskRequests,
+  countDueTaskRequests,
   deleteEndedTaskRequests,
   postponeTaskRequest,
   selectSilentResults,
   type DueTaskRequest,
+  type DueTaskRequestCounts,
   type RunningTaskRequest,
   type SilentResult,
   type TaskRequestLimits,
@@ -38,6 +42,8 @@ const SILENCE_MS = 10 * 60_000;
 /** No service works longer. */
 const MOST_MS = 60 * 60_000;
 const SILENT_AT_ONCE = 100;
+
+const DELETE_EVERY_MS = 60_000;
 
 const REQUEST_LIMITS: TaskRequestLimits = { total: 64, perOrganization: 8, perHost: 4 };
 
@@ -86,63 +92,64 @@ export const createRunTasksJob = (options: RunTasksJobOptions): ScheduledJob => 
     ),
     random: Math.random,
   };
+  const deleteEnded = createDeletion(store, clock);
   return {
     name: 'run_task_requests',
     everyMs: EVERY_MS,
-    run: (round) => new TaskRequestRound(dependencies, round).run(),
+    run: async (round) => {
+      await deleteEnded();
+      await new TaskRequestRound(dependencies, round).run();
+    },
+  };
+};
+
+/** Returns a function that deletes the requests of ended results. It reads all requests, so it does so once a minute. */
+const createDeletion = (store: EventStore, clock: Clock): (() => Promise<void>) => {
+  let dueAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    const now = clock.now().getTime();
+    if (now < dueAt) return;
+    dueAt = now + DELETE_EVERY_MS;
+    await store.database.transaction([deleteEndedTaskRequests()]);
   };
 };
 
 class TaskRequestRound {
-  private readonly requests = new Map<Promise<void>, RunningTaskRequest>();
-  /** The first error of the round. */
-  private failure: { readonly error: unknown } | null = null;
-
   constructor(
     private readonly dependencies: TaskRequestsDependencies,
     private readonly round: JobRun,
   ) {}
 
   async run(): Promise<void> {
-    const { signal } = this.round;
+    const requests = new RequestRound<DueTaskRequest>(this.round, {
+      total: REQUEST_LIMITS.total,
+      pollMs: POLL_MS,
+      claim: (most, running) => this.claim(most, running),
+      send: (due) => this.send(due),
+      onPoll: async () => {
+        await this.report();
+        await this.endSilentResults();
+      },
+      // Without a request, all that was due has been taken. After an abort, another process reports.
+      onEnd: () => reportDueTaskRequests(0, 0),
+    });
     await this.endSilentResults();
-    while (!signal.aborted && !this.failure) {
-      for (const due of await this.claim()) this.start(due);
-      if (this.requests.size === 0) break;
-      await this.waitForChange();
-      await this.endSilentResults();
-    }
-    await Promise.all(this.requests.keys());
-    if (this.failure) throw this.failure.error;
+    await requests.run();
   }
 
-  private async claim(): Promise<readonly DueTaskRequest[]> {
+  private async claim(total: number, running: readonly RunningTaskRequest[]): Promise<readonly DueTaskRequest[]> {
     const { clock, store } = this.dependencies;
-    const total = REQUEST_LIMITS.total - this.requests.size;
-    if (total <= 0) return [];
     const now = clock.now();
     const retryAt = new Date(now.getTime() + LEASE_MS);
-    const running = [...this.requests.values()];
     const claim = claimTaskRequests({ ...REQUEST_LIMITS, total, now, retryAt, running });
     return castRows<DueTaskRequest>((await store.database.transaction([claim]))[0] ?? []);
   }
 
-  private start(due: DueTaskRequest): void {
-    const request = this.send(due)
-      .catch((error: unknown) => {
-        // After an abort the request stays due, and another process sends it when its lease ends.
-        if (!this.round.signal.aborted) this.failure ??= { error };
-      })
-      .finally(() => this.requests.delete(request));
-    this.requests.set(request, { organization: due.organization, host: due.host });
-  }
-
-  /** Resolves when a request has ended, or after a pause, so that a slow service does not delay others. */
-  private async waitForChange(): Promise<void> {
-    const ended = new AbortController();
-    const signal = AbortSignal.any([ended.signal, this.round.signal]);
-    await Promise.race([...this.requests.keys(), pause(POLL_MS, signal)]);
-    ended.abort();
+  /** Reports how many requests wait because services are slow. */
+  private async report(): Promise<void> {
+    const { clock, store } = this.dependencies;
+    const counts = await store.database.row<DueTaskRequestCounts>(countDueTaskRequests(clock.now()));
+    reportDueTaskRequests(counts?.due ?? 0, counts?.oldestSeconds ?? 0);
   }
 
   private async send(due: DueTaskRequest): Promise<void> {
@@ -155,18 +162,15 @@ class TaskRequestRound {
     const answer = await sender.send({ url: service.url, key }, renderer.render(due), this.round.signal);
     const problem = describeRefusedRequest(answer);
     const now = clock.now();
-    const pauseMs = PAUSES_MS[attempts - 1];
+    const pauseMs = computeRetryPause(attempts, random(), PAUSES_MS);
     if (problem === null) await store.database.transaction([acceptTaskRequest(result, now)]);
-    else if (pauseMs === undefined)
+    else if (pauseMs === null)
       await this.endResult(
         { id: result, run: due.run },
         'unreachable',
         `The service did not accept the request: ${problem}`,
       );
-    else {
-      const until = new Date(now.getTime() + pauseMs * (0.8 + 0.4 * random()));
-      await store.database.transaction([postponeTaskRequest(result, until)]);
-    }
+    else await store.database.transaction([postponeTaskRequest(result, new Date(now.getTime() + pauseMs))]);
     this.round.done();
   }
 
@@ -183,7 +187,6 @@ class TaskRequestRound {
   private async endSilentResults(): Promise<void> {
     const { clock, logger, store } = this.dependencies;
     const now = clock.now().getTime();
-    await store.database.transaction([deleteEndedTaskRequests()]);
     const silent = await store.database.rows<SilentResult>(
       selectSilentResults(new Date(now - SILENCE_MS), new Date(now - MOST_MS), SILENT_AT_ONCE),
     );

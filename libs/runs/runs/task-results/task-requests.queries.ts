@@ -38,6 +38,9 @@ type TaskClaimOptions = TaskRequestLimits & {
   readonly running: readonly RunningTaskRequest[];
 };
 
+/** The condition that the service of the result `t` with the request `q` has not accepted a request. */
+const IS_WAITING = sql.raw("t.silent_since is not null and t.status = 'pending' and q.accepted_at is null");
+
 /**
  * Takes due requests. Organizations take turns, and so do the hosts of an organization, so that the slow services of one do not
  * delay others.
@@ -59,8 +62,7 @@ export const claimTaskRequests = ({
                                   order by coalesce(q.next_attempt_at, t.silent_since), t.id) as host_turn
       from task_results t join workspaces w on w.id = t.workspace left join runs.task_requests q on q.result = t.id
       cross join lateral (select ${selectTaskHost(sql.raw('t.task'))} as host) s
-     where t.silent_since is not null and t.status = 'pending'
-       and (q.result is null or q.accepted_at is null and q.next_attempt_at <= ${now})),
+     where ${IS_WAITING} and (q.result is null or q.next_attempt_at <= ${now})),
   due as (
     select c.*, (select count(*) from running r where r.organization = c.organization)
                 + row_number() over (partition by organization order by host_turn, due_at, id) as turn
@@ -82,6 +84,19 @@ export const claimTaskRequests = ({
     from claimed c join due on due.id = c.result join task_results t on t.id = c.result join runs r on r.id = t.run
     join workspaces w on w.id = t.workspace join organizations o on o.id = t.organization
     left join configuration_versions v on v.id = r.configuration_version`;
+
+export type DueTaskRequestCounts = { readonly due: number; readonly oldestSeconds: number };
+
+/** Counts at most this many, so that a backlog does not make the statement slow. */
+const MAX_COUNTED = 10_000;
+
+/** Counts the requests that `claimTaskRequests` leaves for later, because of its limits. */
+export const countDueTaskRequests = (now: Date): Sql => sql`
+  select count(*) as due,
+         coalesce(greatest(extract(epoch from ${now}::timestamptz - min(due_at)), 0), 0)::float8 as "oldestSeconds"
+    from (select coalesce(q.next_attempt_at, t.silent_since) as due_at
+            from task_results t join workspaces w on w.id = t.workspace left join runs.task_requests q on q.result = t.id
+           where ${IS_WAITING} and coalesce(q.next_attempt_at, t.silent_since) <= ${now} limit ${MAX_COUNTED}) due`;
 
 export const acceptTaskRequest = (result: string, at: Date): Sql =>
   sql`update runs.task_requests set accepted_at = ${at} where result = ${result}`;
