@@ -48,6 +48,10 @@ const EXPECTED_FAILURES: Readonly<Record<string, readonly unknown[]>> = {
 
 /** Texts in the output of pages whose commands succeed even if nothing arrives. */
 const EXPECTED_OUTPUT: Readonly<Record<string, readonly string[]>> = {
+  'docs/how-to/consult-services-with-run-tasks.md': [
+    'ready: http://127.0.0.1:8090/',
+    '{"enforcement-level":"mandatory","stage":"post_plan","stages":["post_plan"]}',
+  ],
   'docs/how-to/follow-changes-live.md': ['ready {', '"type":"WorkspaceUnlocked"'],
   'docs/how-to/generate-a-client.md': ['is locked: true'],
   // The receiver has checked the signatures.
@@ -102,7 +106,7 @@ const environment = () => ({
   LOG_LEVEL: 'warn',
   // Pages about runs show what waits for an executor.
   CADASTRE_EXECUTOR: 'off',
-  // The receiver of docs/how-to/notifications.md.
+  // The receiver of docs/how-to/notifications.md, and the service of docs/how-to/consult-services-with-run-tasks.md.
   CADASTRE_OUTBOUND_PRIVATE_HOSTS: '127.0.0.1',
   SERVER: `https://localhost:${port}`, // for docs/api.sh
 });
@@ -132,7 +136,7 @@ beforeAll(async () => {
   await cp(join(BUILD, 'dist'), join(folder, 'dist'), { recursive: true });
   await copyFile(join(ROOT, 'package.json'), join(folder, 'package.json'));
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-  await symlink(join(ROOT, 'docs'), join(folder, 'docs'));
+  for (const name of ['docs', 'examples']) await symlink(join(ROOT, name), join(folder, name));
   // Last, because another program of the tests could listen there meanwhile.
   [port] = await freePorts();
   npm = spawn('npm', ['start'], { cwd: folder, env: environment(), stdio: ['ignore', 'pipe', 'pipe'], detached: true });
