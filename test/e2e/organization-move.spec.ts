@@ -149,11 +149,11 @@ const fillConnection = async (): Promise<void> => {
 const listWebhooks = async ({ database }: TestServer): Promise<readonly string[]> =>
   (await database.rows<{ id: string }>(sql`select id from commits.webhooks order by id`)).map(({ id }) => id);
 
-/** Returns the document as it is after an import, which removes times of automatic destroy, and so changes workspaces. */
-const withoutDestroy = (body: object): object =>
+/** Returns the document as it is after an import, which removes what acts by itself, and so changes workspaces. */
+const withoutAutomation = (body: object): object =>
   JSON.parse(
     JSON.stringify(body, (name, value: unknown) =>
-      name.startsWith('auto-destroy-') || name === 'updated-at' ? null : value,
+      /^(?:auto-destroy-|assessments-|updated-at$)/.test(name) ? null : value,
     ),
   ) as object;
 
@@ -162,12 +162,14 @@ const fillDoomed = async (): Promise<void> => {
   const project = await makeProject(source, 'acme', 'doomed');
   const duration = resource('projects', { 'auto-destroy-activity-duration': '14d' });
   expectStatus(await source.patch(`/api/v2/projects/${project}`, duration), 200);
-  const attributes = { 'auto-destroy-at': '2030-01-31T18:00:00Z' };
+  const attributes = { 'auto-destroy-at': '2030-01-31T18:00:00Z', 'assessments-enabled': true };
   const inProject = { project: { data: { type: 'projects', id: project } } };
   doomed = { project, workspace: await makeWorkspace(source, 'acme', 'doomed', attributes, inProject) };
 };
 
 const fillOrganization = async (): Promise<void> => {
+  const enforced = resource('organizations', { 'assessments-enforced': true });
+  expectStatus(await source.patch('/api/v2/organizations/acme', enforced), 200);
   await fillDoomed();
   const project = await makeProject(source, 'acme', 'network');
   team = await makeTeam(source, 'acme', 'builders');
@@ -474,6 +476,7 @@ describe('an imported organization', () => {
       'project update',
       'workspace update',
       'organization update',
+      'organization update',
       'authentication_token create',
     ]);
   });
@@ -482,7 +485,7 @@ describe('an imported organization', () => {
     for (const path of listPaths()) {
       const [there, here] = [await source.get(path), await target.get(path)];
       expect([path, there.status, here.status]).toEqual([path, 200, 200]);
-      expect([path, compare(withoutDestroy(here.body))]).toEqual([path, compare(withoutDestroy(there.body))]);
+      expect([path, compare(withoutAutomation(here.body))]).toEqual([path, compare(withoutAutomation(there.body))]);
     }
   });
 
@@ -494,9 +497,12 @@ describe('an imported organization', () => {
     expect(tables.length).toBeGreaterThan(20);
     const events = (await readWholeLog(source.store)).filter(({ organization }) => organization === acme.id);
     const ids = [...new Set(events.map(({ stream }) => stream))];
-    // An import sets the time from which on notifications are sent.
+    // An import sets the time from which on notifications are sent, and switches health assessments off.
     const toComparableRow = (row: string): string =>
-      JSON.stringify(compare({ ...JSON.parse(row), notifies_from: undefined }));
+      JSON.stringify(compare({ ...JSON.parse(row), notifies_from: undefined })).replace(
+        '"assessmentsEnforced":true',
+        '"assessmentsEnforced":false',
+      );
     for (const table of tables) {
       const rows = (await listRows(source, table)).map(toComparableRow);
       const here = new Set((await listRows(target, table)).map(toComparableRow));
@@ -533,6 +539,15 @@ describe('an imported organization', () => {
     });
   });
 
+  it('assesses nothing by itself, because the resources belong to the original', async () => {
+    const read = async (server: TestServer) => ({
+      ...expectStatus(await server.get('/api/v2/organizations/acme'), 200).body.data.attributes,
+      ...expectStatus(await server.get(`/api/v2/workspaces/${doomed.workspace}`), 200).body.data.attributes,
+    });
+    expect(await read(source)).toMatchObject({ 'assessments-enforced': true, 'assessments-enabled': true });
+    expect(await read(target)).toMatchObject({ 'assessments-enforced': false, 'assessments-enabled': false });
+  });
+
   it('sends no notifications about events from before the import', async () => {
     const select = sql`select notifies_from as "notifiesFrom" from notification_configurations`;
     const readTime = async ({ database }: TestServer): Promise<number> =>
@@ -547,8 +562,8 @@ describe('an imported organization', () => {
     const log = (await readWholeLog(target.store)).slice(before).filter(isOwn);
     const here = log.slice(0, imported.events).map(comparable);
     expect(compare(here)).toEqual(compare(there));
-    // Two ranges of the IP allowlist are disabled, and a project and a workspace are no longer destroyed automatically.
-    expect(log.at(imported.events + imported.destroyedTokens + 4)).toMatchObject({
+    // Two ranges of the IP allowlist are disabled, a project and a workspace are no longer destroyed automatically, and nothing is assessed.
+    expect(log.at(imported.events + imported.destroyedTokens + 5)).toMatchObject({
       type: 'OrganizationImported',
       data: { source: 'https://old.example', events: imported.events },
     });
