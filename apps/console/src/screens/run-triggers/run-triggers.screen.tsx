@@ -9,12 +9,12 @@ import { Page } from '../../components/page.js';
 import { PagedList } from '../../components/paged-list.js';
 import { EmptyState } from '../../components/states.js';
 import { TextLink } from '../../components/text-link.js';
-import type { TriggerEdge } from './trigger-layout.js';
+import type { DrawnTrigger } from './trigger-layout.js';
 
 const TriggerGraph = lazyComponent(() => import('./trigger-graph.js'), 'TriggerGraph');
 
 /** The list has only triggers whose two workspaces the person may read, so that both have a name. */
-const toEdge = ({ id, attributes }: RunTrigger): TriggerEdge => ({
+const toEdge = ({ id, attributes }: RunTrigger): DrawnTrigger => ({
   id,
   source: attributes['sourceable-name'] ?? '',
   target: attributes['workspace-name'] ?? '',
@@ -35,8 +35,8 @@ const WorkspaceLink = ({ organization, name }: { readonly organization: string; 
   </TextLink>
 );
 
-const TriggerList = ({ organization, edges }: { organization: string; edges: readonly TriggerEdge[] }) => {
-  const columns: readonly DataColumn<TriggerEdge>[] = [
+const TriggerList = ({ organization, edges }: { organization: string; edges: readonly DrawnTrigger[] }) => {
+  const columns: readonly DataColumn<DrawnTrigger>[] = [
     { header: 'After applies of', cell: ({ source }) => <WorkspaceLink organization={organization} name={source} /> },
     { header: 'Runs start in', cell: ({ target }) => <WorkspaceLink organization={organization} name={target} /> },
   ];

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { layOutTriggers, NODE_HEIGHT, NODE_WIDTH, type TriggerEdge } from './trigger-layout.js';
+import { layOutTriggers, NODE_HEIGHT, NODE_WIDTH, type DrawnTrigger } from './trigger-layout.js';
 import classes from './trigger-graph.module.css';
 
-type TriggerGraphProps = { readonly organization: string; readonly edges: readonly TriggerEdge[] };
+type TriggerGraphProps = { readonly organization: string; readonly edges: readonly DrawnTrigger[] };
 
 /** Workspaces in the order in which their applies start runs. The lines of the one under the pointer or focus stand out. */
 export const TriggerGraph = ({ organization, edges }: TriggerGraphProps) => {

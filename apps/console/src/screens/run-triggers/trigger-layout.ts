@@ -4,21 +4,21 @@ export const NODE_WIDTH = 200;
 export const NODE_HEIGHT = 40;
 
 /** An apply in the workspace `source` starts a run in the workspace `target`. Each is the name of a workspace. */
-export type TriggerEdge = { readonly id: string; readonly source: string; readonly target: string };
+export type DrawnTrigger = { readonly id: string; readonly source: string; readonly target: string };
 
 /** Lengths are in pixels; `left` and `top` are those of a corner. */
 type TriggerLayout = {
   readonly width: number;
   readonly height: number;
   readonly nodes: readonly { readonly name: string; readonly left: number; readonly top: number }[];
-  readonly lines: readonly (TriggerEdge & { readonly path: string })[];
+  readonly lines: readonly (DrawnTrigger & { readonly path: string })[];
 };
 
 const toPath = ([first, ...rest]: readonly Point[]): string =>
   first ? [`M${first.x} ${first.y}`, ...rest.map(({ x, y }) => `L${x} ${y}`)].join(' ') : '';
 
 /** Lays out workspaces from left to right, each one right of those whose applies start runs in it. */
-export const layOutTriggers = (edges: readonly TriggerEdge[]): TriggerLayout => {
+export const layOutTriggers = (edges: readonly DrawnTrigger[]): TriggerLayout => {
   const graph = new Graph<GraphLabel, NodeLabel, EdgeLabel>();
   graph.setGraph({ rankdir: 'LR', nodesep: 16, ranksep: 64, marginx: 8, marginy: 8 });
   for (const name of new Set(edges.flatMap(({ source, target }) => [source, target])))
