@@ -119,7 +119,7 @@ class WorkspaceMemory implements ResourcesInMemory {
   private planById(identity: Identity, id: string): PlannedRead {
     return {
       scope: null,
-      listMissing: () => (this.workspaces.find(id) ? NOTHING : { ids: [id], names: [] }),
+      listMissing: () => (this.workspaces.has(id) ? NOTHING : { ids: [id], names: [] }),
       render: () => renderOne(this.workspaces.find(id), identity),
     };
   }
@@ -142,7 +142,7 @@ class WorkspaceMemory implements ResourcesInMemory {
     const list = parseListRequest(query);
     const names = list && this.names.find(organizationName, (organization) => canReadAll(identity, organization));
     if (!names || !canReadAll(identity, names.organization)) return null;
-    const missing = ({ ids }: Missing): readonly string[] => ids.filter((id) => !this.workspaces.find(id));
+    const missing = ({ ids }: Missing): readonly string[] => ids.filter((id) => !this.workspaces.has(id));
     return {
       scope: { organization: names.organization, workspace: null },
       listMissing: () => ({ ids: [...new Set([...names.changed, ...missing(selectPage(names, list))])], names: [] }),

@@ -69,6 +69,12 @@ export class WorkspacesInMemory {
     return null;
   }
 
+  /** Unlike `find`, does not count as a use of the workspace. */
+  has(id: string): boolean {
+    const entry = this.byId.peek(id);
+    return entry !== undefined && this.isCurrent(entry);
+  }
+
   findByName(organization: string, name: string): WorkspaceInMemory | null {
     const entry = this.byName.get(toNameKey(organization, name));
     return entry ? this.find(entry.id) : null;
