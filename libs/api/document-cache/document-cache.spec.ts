@@ -55,6 +55,26 @@ const keep = (url: string, scope: DocumentScope, { body = `body of ${url}`, iden
 const find = (url: string, identity = ADA): string | null => cache.find(identity, url)?.body.toString() ?? null;
 
 describe('a kept document', () => {
+  it('that is made of kept resources is kept the second time, and again the second time after others', () => {
+    const make = (url: string) =>
+      cache.keepRepeated({
+        identity: ADA,
+        url,
+        body: Buffer.from(url),
+        contentType: 'text/plain',
+        kind: WORKSPACE,
+        scope: inWorkspace(null),
+      });
+    make('/list');
+    expect(find('/list')).toBeNull();
+    make('/list');
+    expect(find('/list')).toBe('/list');
+    make('/once');
+    for (let page = 1; page <= 64; page += 1) make(`/${page}`);
+    make('/once');
+    expect(find('/once')).toBeNull();
+  });
+
   it('is found by its caller and its exact address', () => {
     keep('/one', inWorkspace('ws-1'));
     expect([find('/one'), find('/one?'), find('/one', BEA)]).toEqual(['body of /one', null, null]);

@@ -51,6 +51,14 @@ export const recordDocumentScope = (actor: Actor, scope: DocumentScope): void =>
 
 export const findDocumentScope = (actor: Actor): DocumentScope | null => scopes.get(actor) ?? null;
 
+type NewDocument = Pick<CacheEntry, 'body' | 'contentType' | 'kind' | 'scope'> & {
+  readonly identity: Identity;
+  readonly url: string;
+};
+
+/** Responses that were made of kept resources, of which the next ones like these are kept. */
+const MAX_RECENT_KEYS = 64;
+
 const nameLists = (organization: string): string => `${organization} lists`;
 
 const listScopeNames = ({ organization, workspace }: DocumentScope): readonly [string, string] => [
@@ -66,6 +74,7 @@ const listScopeNames = ({ organization, workspace }: DocumentScope): readonly [s
 export class DocumentCache implements ChangeListener {
   private readonly entries: LRUCache<string, CacheEntry>;
   private readonly byScope = new Map<string, Set<CacheEntry>>();
+  private readonly recentKeys = new LRUCache<string, true>({ max: MAX_RECENT_KEYS });
   private readonly callerNumbers = new WeakMap<Identity, number>();
   private callers = 0;
   private recent: LogChange[] = [];
@@ -106,17 +115,7 @@ export class DocumentCache implements ChangeListener {
    * simultaneous reads the first is kept. If later ones replaced it, requests that wait for it would have to read, and
    * replace it again: 16 connections then read a list for seconds.
    */
-  keep(
-    ticket: ReadTicket,
-    {
-      identity,
-      url,
-      ...document
-    }: Pick<CacheEntry, 'body' | 'contentType' | 'kind' | 'scope'> & {
-      readonly identity: Identity;
-      readonly url: string;
-    },
-  ): void {
+  keep(ticket: ReadTicket, { identity, url, ...document }: NewDocument): void {
     const key = this.buildKey(identity, url);
     if (this.entries.has(key)) return;
     const bytes = document.body.length + key.length + ENTRY_BYTES;
@@ -129,6 +128,17 @@ export class DocumentCache implements ChangeListener {
     }
     this.entries.set(key, entry);
     this.report();
+  }
+
+  /**
+   * Keeps a response that is made of kept resources, if the same one was made a short time ago. Clients that read one page
+   * after the other would otherwise replace all kept responses, and each of them is memory that only a collection of the
+   * whole heap frees.
+   */
+  keepRepeated(response: NewDocument): void {
+    const key = this.buildKey(response.identity, response.url);
+    if (this.recentKeys.has(key)) this.keep(this.createTicket(), response);
+    else this.recentKeys.set(key, true);
   }
 
   onChanges(changes: readonly LogChange[]): void {

@@ -134,9 +134,8 @@ class KeptDocuments {
 
   private send({ memory, identity, kind, request, reply }: CheckedRequest, { scope }: PlannedRead, body: Buffer): void {
     void reply.header('content-type', CONTENT_TYPE).send(body);
-    if (!scope) return;
-    const response = { identity, url: request.url, body, contentType: CONTENT_TYPE, kind, scope };
-    memory.documents.keep(memory.documents.createTicket(), response);
+    if (scope)
+      memory.documents.keepRepeated({ identity, url: request.url, body, contentType: CONTENT_TYPE, kind, scope });
   }
 
   keep(kind: DocumentKind, request: RequestWithRead, reply: FastifyReply, body: unknown): void {
