@@ -55,6 +55,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   pages: 'a stylesheet and a picture, for the pages for browsers',
   ping: 'responses without a body',
   webhooks: 'responses without a body',
+  'commit-previews': 'the server computes a preview for each request, and stores none',
   'vcs-events': 'the job that reads Git hosts creates them',
   avatars: 'pictures; documents of users contain the links',
   'audit-trail-log-time-stamps': 'the job that asks a time stamp authority creates them',

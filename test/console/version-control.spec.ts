@@ -215,6 +215,10 @@ describe('the repository of a workspace', () => {
     await card.getByLabel('Regular expression of tags').fill('');
     await card.getByLabel('Trigger patterns').fill('/modules/**/*.tf\n\n *.tf ');
     await card.getByLabel('Queue all runs').check();
+    await card.getByRole('button', { name: 'Preview commits' }).click();
+    const commits = card.getByRole('list', { name: 'Newest commits' });
+    await commits.getByRole('link', { name: 'Add files' }).waitFor();
+    await commits.getByText('Run', { exact: true }).waitFor();
     await card.scrollIntoViewIfNeeded();
     expect(await inspectScreen(page, 'workspace-repository')).toEqual([]);
     await card.getByRole('button', { name: 'Save' }).click();

@@ -24,6 +24,7 @@ import * as providerVersions from '../../libs/registry/registry/versions/registr
 import * as providers from '../../libs/registry/registry/providers/registry-providers.controller.js';
 import * as retention from '../../libs/operations/retention/data-retention-policy-delete-olders.controller.js';
 import * as configurations from '../../libs/runs/runs/configuration-versions/configuration-versions.controller.js';
+import * as commitPreviews from '../../libs/runs/commits/commit-previews.controller.js';
 import * as runTriggers from '../../libs/runs/run-triggers/run-triggers.controller.js';
 import * as runs from '../../libs/runs/runs/runs/runs.body.js';
 import * as runIdentityTokens from '../../libs/runs/runs/identity-tokens/run-identity-tokens.controller.js';
@@ -449,6 +450,26 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
   'run-leases': {
     requests: [{ name: 'renew', routes: ['POST /api/v2/runs/:id/actions/renew-lease'], body: runLeases.renewalBody }],
     also: { fence: 'cadastre', 'wait-seconds': 'cadastre' },
+  },
+  'commit-previews': {
+    requests: [
+      { name: 'create', routes: ['POST /api/v2/workspaces/:id/commit-previews'], body: commitPreviews.previewBody },
+    ],
+    also: {
+      'file-triggers-enabled': 'cadastre',
+      'queue-all-runs': 'cadastre',
+      'trigger-patterns': 'cadastre',
+      'trigger-prefixes': 'cadastre',
+      'vcs-repo': 'cadastre',
+      'vcs-repo.branch': 'cadastre',
+      'vcs-repo.github-app-installation-id': 'cadastre',
+      'vcs-repo.identifier': 'cadastre',
+      'vcs-repo.ingress-submodules': 'cadastre',
+      'vcs-repo.oauth-token-id': 'cadastre',
+      'vcs-repo.tags-regex': 'cadastre',
+      'vcs-repo.vcs-app-installation-id': 'cadastre',
+      'working-directory': 'cadastre',
+    },
   },
   'run-triggers': {
     requests: [

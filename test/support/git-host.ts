@@ -21,6 +21,9 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   '/api/v1/repos/search': { data: [REPOSITORY] },
   '/api/v1/repos/acme/network': REPOSITORY,
   '/api/v1/repos/acme/network/branches/main': { commit: { id: COMMIT } },
+  '/api/v1/repos/acme/network/commits': [
+    { sha: COMMIT, html_url: 'https://git.example.com/acme/network/commit/1', commit: { message: 'Add' }, parents: [] },
+  ],
   [`/api/v1/repos/acme/network/git/trees/${COMMIT}`]: { tree: [{ path: 'modules', type: 'tree' }], truncated: false },
 };
 

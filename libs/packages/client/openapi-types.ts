@@ -3653,6 +3653,26 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/workspaces/{id}/commit-previews': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Preview which commits start runs
+     * @description The server reads the newest 20 commits of the branch, or tags, from the Git host, and decides each of them as if it was pushed alone to an unlocked workspace. Attributes replace the settings of the workspace for the preview, and nothing is stored. It costs two or three requests to the Git host, and one for each commit of a branch whose files the server has not read before. The preview of a repository that the workspace does not have requires permission to read connections.
+     */
+    post: operations['createCommitPreview'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/vcs-events': {
     parameters: {
       query?: never;
@@ -8187,6 +8207,29 @@ export interface components {
           version: string;
           'key-id': string;
           protocols: ('4.0' | '5.0' | '6.0')[] | null;
+        };
+        relationships?: unknown;
+      };
+    };
+    CreateCommitPreviewBody: {
+      data: {
+        type?: ('commit-previews' | '') | null;
+        /** @default {} */
+        attributes: {
+          'file-triggers-enabled'?: boolean;
+          'queue-all-runs'?: boolean;
+          'trigger-patterns'?: string[] | null;
+          'trigger-prefixes'?: string[] | null;
+          'vcs-repo'?: {
+            identifier?: string;
+            'oauth-token-id'?: string | null;
+            'vcs-app-installation-id'?: string | null;
+            'github-app-installation-id'?: string | null;
+            branch?: string | null;
+            'ingress-submodules'?: boolean | null;
+            'tags-regex'?: string | null;
+          } | null;
+          'working-directory'?: string | null;
         };
         relationships?: unknown;
       };
@@ -13406,6 +13449,45 @@ export interface components {
     };
     RegistryProviderVersionDocument: {
       data: components['schemas']['RegistryProviderVersion'];
+    };
+    CommitPreviewDocument: {
+      data: components['schemas']['CommitPreview'];
+    };
+    /** @description Which of the newest 20 commits start runs, and why others do not. Its id is that of the workspace. */
+    CommitPreview: {
+      /** @example ws-8kWzqYtN3vXcR5Lb */
+      id: string;
+      /** @constant */
+      type: 'commit-previews';
+      attributes: {
+        /**
+         * @description Null if the workspace follows tags.
+         * @example main
+         */
+        branch: string | null;
+        /** @description The newest commit or tag is the first. */
+        commits: {
+          /** @example 3fa1c2d4e5b60718293a4b5c6d7e8f9012345678 */
+          sha: string;
+          /** @example v1.2.0 */
+          tag: string | null;
+          /** @example Add a subnet */
+          message: string | null;
+          /** @example https://git.example.com/acme/network/commit/3fa1c2d4e5b6 */
+          url: string | null;
+          /**
+           * @description Null if the files decide nothing, or the Git host cannot list all of them.
+           * @example 2
+           */
+          'changed-files': number | null;
+          /** @example false */
+          'starts-run': boolean;
+          /** @example No changed file matches the triggers */
+          reason: string | null;
+        }[];
+        /** @example acme/network */
+        identifier: string;
+      };
     };
     VcsEventPageWithIncluded: {
       data: components['schemas']['VcsEvent'][];
@@ -41258,6 +41340,96 @@ export interface operations {
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
       429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createCommitPreview: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the workspace. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "commit-previews",
+         *         "attributes": {
+         *           "trigger-patterns": [
+         *             "/network/**\/*.tf"
+         *           ]
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateCommitPreviewBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['CommitPreviewDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description An attribute is not valid, the workspace has no repository or the execution mode `local`, or the Git host refuses the token or has no such branch. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute is not valid, the workspace has no repository or the execution mode `local`, or the Git host refuses the token or has no such branch."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description Too many previews of the connection run at once, or the Git host limits its requests. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "Too many previews of the connection run at once, or the Git host limits its requests."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];
     };

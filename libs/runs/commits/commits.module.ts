@@ -6,10 +6,12 @@ import type { BlobStore } from '#storage/blob-store';
 import type { EventStore, ModuleDefinition } from '#storage/event-store';
 import { Vault } from '#storage/vault';
 import { createCommitVersions, createChangedResources } from '#runs/runs';
-import { ConnectionTokens } from '#vcs/connections';
+import { ConnectionTokens, Connections } from '#vcs/connections';
 import { GitHosts } from '#vcs/git-hosts';
 import { changedRunsFollower } from './changed-runs.follower.js';
 import { createCommitFetchesJob } from './commit-fetches.job.js';
+import { CommitPreviewsController } from './commit-previews.controller.js';
+import { CommitPreviews } from './commit-previews.service.js';
 import { createCommitStatusesJob } from './commit-statuses.job.js';
 import { Pauses } from './pauses.service.js';
 import { createPullRequestCommentsJob } from './pull-request-comments.job.js';
@@ -106,5 +108,14 @@ export const createCommitsJobs = (options: CommitsOptions): readonly ScheduledJo
   ];
 };
 
-@Module({ controllers: [VcsEventsController, WebhooksController] })
+@Module({
+  controllers: [CommitPreviewsController, VcsEventsController, WebhooksController],
+  providers: [
+    {
+      provide: CommitPreviews,
+      useFactory: (connections: Connections) => new CommitPreviews(connections),
+      inject: [Connections],
+    },
+  ],
+})
 export class CommitsModule {}

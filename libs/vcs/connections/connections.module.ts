@@ -44,6 +44,7 @@ export class ConnectionsModule {
   static with({ outboundPrivateHosts }: ConnectionsOptions): DynamicModule {
     return {
       module: ConnectionsModule,
+      global: true,
       imports: [CqrsModule],
       controllers: [
         AuthorizedReposController,
@@ -70,6 +71,7 @@ export class ConnectionsModule {
           inject: [GitHosts, ConnectionTokens, Vault],
         },
       ],
+      exports: [Connections],
     };
   }
 }

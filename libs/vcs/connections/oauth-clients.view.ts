@@ -210,6 +210,22 @@ export const findOauthToken = async (
   return requirePermittedRow(actor, 'read-vcs-connections', row);
 };
 
+/** The workspace that is to use a connection. */
+type ConnectionUser = { readonly organization: string; readonly project: string };
+
+/**
+ * Returns the client of a token, if workspaces of the project may use it; undefined otherwise. Only for callers whose permission on
+ * the workspace was checked.
+ */
+export const findOauthClientForUse = (
+  database: Database,
+  token: string,
+  { organization, project }: ConnectionUser,
+): Promise<OauthClientRow | undefined> =>
+  database.row<OauthClientRow>(sql`
+    select ${COLUMNS} ${FROM}
+     where c.token = ${token} and c.organization = ${organization} and (c.organization_scoped or c.projects ? ${project})`);
+
 const LIST = {
   permission: 'read-vcs-connections',
   columns: COLUMNS,

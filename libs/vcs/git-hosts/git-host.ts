@@ -20,6 +20,16 @@ export type HostCommit = {
   readonly cloneUrl: string;
 };
 
+/** A commit of a branch. */
+export type HostBranchCommit = {
+  readonly sha: string;
+  /** SHA of the first parent; null for the first commit of a repository. */
+  readonly parent: string | null;
+  readonly message: string;
+  /** Address of its page for people. */
+  readonly url: string;
+};
+
 /** A webhook of a repository. */
 export type HostWebhook = {
   readonly id: string;
@@ -104,6 +114,16 @@ export type GitHost = {
    * not all of them.
    */
   listChangedFiles(identifier: string, before: string, after: string): Promise<readonly string[] | null>;
+  /** Returns a commit and those before it, the newest first, at most `count`, from one request. */
+  listCommits(identifier: string, sha: string, count: number): Promise<readonly HostBranchCommit[]>;
+  /**
+   * Returns the files that a commit changes, from one request: those that `listChangedFiles` returns for a parent and its commit;
+   * null like there.
+   */
+  listCommitFiles(
+    identifier: string,
+    commit: { readonly parent: string; readonly sha: string },
+  ): Promise<readonly string[] | null>;
   /** Returns the files of a commit as a compressed tar archive, in one folder. */
   downloadArchive(identifier: string, sha: string): Promise<Buffer>;
   /** Returns the webhooks of a repository that the account may see. */
@@ -133,6 +153,12 @@ export type PullRequestMethods = Pick<
   'listWebhooks' | 'createWebhook' | 'deleteWebhook' | 'listPullRequests' | 'listPullRequestFiles' | 'setStatus'
 > &
   CommentMethods;
+
+/** The methods for commits and their contents. */
+export type CommitMethods = Pick<
+  GitHost,
+  'getCommit' | 'listChangedFiles' | 'listCommits' | 'listCommitFiles' | 'downloadArchive'
+>;
 
 export const MAX_FOLDERS = 5_000;
 export const MAX_TAGS = 200;

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import {
   MAX_FOLDERS,
   MAX_TAGS,
+  type CommitMethods,
   type GitHost,
+  type HostBranchCommit,
   type HostCommit,
   type HostRepository,
   type PullRequestMethods,
@@ -33,6 +35,14 @@ const comparison = z.object({
   total_commits: z.int(),
   commits: hostRows(z.object({ files: hostRows(z.object({ filename: path })).nullish() })).nullish(),
 });
+const commits = hostRows(
+  z.object({
+    sha,
+    html_url: webAddress,
+    commit: z.object({ message: z.string() }),
+    parents: hostRows(z.object({ sha })).nullish(),
+  }),
+);
 const tree = z.object({
   tree: hostRows(z.object({ path: path.nullable().catch(null), type: z.string() })),
   truncated: z.boolean(),
@@ -76,15 +86,24 @@ export const createGiteaHost = (
     },
     findHead: (identifier, name) => findHead(requests, requireRepositoryPath(identifier), name),
     listTags: (identifier) => readTags(requests, requireRepositoryPath(identifier)),
-    getCommit: (identifier, id) =>
-      readCommit(requests, `${requireRepositoryPath(identifier)}/git/commits/${encodeURIComponent(id)}`),
-    listChangedFiles: (identifier, before, after) =>
-      readChangedFiles(requests, `${requireRepositoryPath(identifier)}/compare`, before, after),
-    downloadArchive: (identifier, id) =>
-      requests.download(`${requireRepositoryPath(identifier)}/archive/${encodeURIComponent(id)}.tar.gz`),
+    ...openCommits(requests),
     ...openPullRequests(requests),
   };
 };
+
+/** Returns the methods for commits and their contents. */
+const openCommits = (requests: HostRequests): CommitMethods => ({
+  getCommit: (identifier, id) =>
+    readCommit(requests, `${requireRepositoryPath(identifier)}/git/commits/${encodeURIComponent(id)}`),
+  listChangedFiles: (identifier, before, after) =>
+    readChangedFiles(requests, `${requireRepositoryPath(identifier)}/compare`, before, after),
+  listCommits: (identifier, id, count) =>
+    readCommits(requests, `${requireRepositoryPath(identifier)}/commits?sha=${encodeURIComponent(id)}&limit=${count}`),
+  listCommitFiles: (identifier, { parent, sha: id }) =>
+    readComparedFiles(requests, `${requireRepositoryPath(identifier)}/compare`, parent, id),
+  downloadArchive: (identifier, id) =>
+    requests.download(`${requireRepositoryPath(identifier)}/archive/${encodeURIComponent(id)}.tar.gz`),
+});
 
 /** Returns the methods for pull requests, comments and webhooks. */
 const openPullRequests = (requests: HostRequests): PullRequestMethods => ({
@@ -144,21 +163,43 @@ const readTags = async (requests: HostRequests, path: string): Promise<{ name: s
   return listed.slice(0, MAX_TAGS);
 };
 
+const readCommits = async (requests: HostRequests, path: string): Promise<readonly HostBranchCommit[]> => {
+  const rows = await requests.read(`${path}&stat=false&verification=false&files=false`, commits);
+  return rows.map((row) => ({
+    sha: row.sha,
+    parent: row.parents?.[0]?.sha ?? null,
+    message: shortenMessage(row.commit.message),
+    url: row.html_url,
+  }));
+};
+
+const compare = (requests: HostRequests, path: string, from: string, to: string) =>
+  nullIfUnknown(requests.read(`${path}/${from}...${to}?verification=false`, comparison));
+
 /** The host lists the files of each commit. Commits that lack their files, or a commit that is missing, make the list incomplete. */
+const readComparedFiles = async (
+  requests: HostRequests,
+  path: string,
+  before: string,
+  after: string,
+): Promise<readonly string[] | null> => {
+  const forward = await compare(requests, path, before, after);
+  if (forward === null) return null;
+  const files = (forward.commits ?? []).map((one) => one.files ?? null);
+  if (files.length === 0 || files.length < forward.total_commits || files.includes(null)) return null;
+  return [...new Set(files.flatMap((one) => (one ?? []).map(({ filename }) => filename)))];
+};
+
 const readChangedFiles = async (
   requests: HostRequests,
   path: string,
   before: string,
   after: string,
 ): Promise<readonly string[] | null> => {
-  const compare = (from: string, to: string) =>
-    nullIfUnknown(requests.read(`${path}/${from}...${to}?verification=false`, comparison));
-  const forward = await compare(before, after);
-  if (forward === null) return null;
-  const files = (forward.commits ?? []).map((one) => one.files ?? null);
-  if (files.length === 0 || files.length < forward.total_commits || files.includes(null)) return null;
+  const files = await readComparedFiles(requests, path, before, after);
+  if (files === null) return null;
   // A forced push drops commits. The host does not list the files that the branch loses with them.
-  const dropped = await compare(after, before);
+  const dropped = await compare(requests, path, after, before);
   if (dropped === null || dropped.total_commits !== 0 || (dropped.commits ?? []).length > 0) return null;
-  return [...new Set(files.flatMap((one) => (one ?? []).map(({ filename }) => filename)))];
+  return files;
 };

@@ -153,6 +153,29 @@ describe.each([
     expect(await (await open({})).host.listChangedFiles('acme/network', SHA, OTHER_SHA)).toBeNull();
   });
 
+  it('lists the commits of a branch, each with its files, with one request each', async () => {
+    const { host, github } = await open({
+      [`GET ${REPO}/commits`]: ([example]) => ({
+        body: [
+          { ...example, sha: SHA, parents: [{ ...example.parents[0], sha: OTHER_SHA }] },
+          { ...example, sha: OTHER_SHA, parents: [] },
+        ],
+      }),
+      [`GET ${REPO}/compare/{basehead}`]: (example) => ({
+        body: { ...example, status: 'ahead', files: [{ ...example.files[0], filename: 'a.tf' }] },
+      }),
+    });
+    expect(await host.listCommits('acme/network', SHA, 20)).toMatchObject([
+      { sha: SHA, parent: OTHER_SHA },
+      { sha: OTHER_SHA, parent: null },
+    ]);
+    expect(await host.listCommitFiles('acme/network', { parent: OTHER_SHA, sha: SHA })).toEqual(['a.tf']);
+    expect(github.requests.map(({ path }) => path)).toEqual([
+      `/repos/acme/network/commits?sha=${SHA}&per_page=20`,
+      `/repos/acme/network/compare/${OTHER_SHA}...${SHA}?per_page=1`,
+    ]);
+  });
+
   it('creates and finds webhooks', async () => {
     const config = { url: 'https://cadastre.example.com/webhooks/1', content_type: 'json', insecure_ssl: '0' };
     const { host, github } = await open({

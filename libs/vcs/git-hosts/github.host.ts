@@ -3,7 +3,9 @@ import {
   GitHostError,
   MAX_FOLDERS,
   MAX_TAGS,
+  type CommitMethods,
   type GitHost,
+  type HostBranchCommit,
   type HostCommit,
   type HostRepository,
   type PullRequestMethods,
@@ -24,6 +26,14 @@ const repository = z.object({ full_name: hostText(500), default_branch: hostText
 const repositories = hostRows(repository);
 const branch = z.object({ commit: z.object({ sha }) });
 const commit = z.object({ html_url: webAddress, message: z.string() });
+const commits = hostRows(
+  z.object({
+    sha,
+    html_url: webAddress,
+    commit: z.object({ message: z.string() }),
+    parents: hostRows(z.object({ sha })),
+  }),
+);
 const comparison = z.object({
   status: z.enum(['ahead', 'behind', 'diverged', 'identical']),
   files: hostRows(z.object({ filename: path, previous_filename: path.exactOptional() })).exactOptional(),
@@ -114,15 +124,27 @@ export const createGithubHost = (
     },
     findHead: (identifier, name) => findHead(requests, requireRepositoryPath(identifier), name),
     listTags: (identifier) => readTags(requests, apiUrl, requireRepositoryPath(identifier)),
-    getCommit: (identifier, id) =>
-      readCommit(requests, `${requireRepositoryPath(identifier)}/git/commits/${encodeURIComponent(id)}`),
-    listChangedFiles: (identifier, before, after) =>
-      readChangedFiles(requests, `${requireRepositoryPath(identifier)}/compare/${before}...${after}`),
-    downloadArchive: (identifier, id) =>
-      requests.download(`${requireRepositoryPath(identifier)}/tarball/${encodeURIComponent(id)}`),
+    ...openCommits(requests),
     ...openPullRequests(requests),
   };
 };
+
+/** Returns the methods for commits and their contents. */
+const openCommits = (requests: HostRequests): CommitMethods => ({
+  getCommit: (identifier, id) =>
+    readCommit(requests, `${requireRepositoryPath(identifier)}/git/commits/${encodeURIComponent(id)}`),
+  listChangedFiles: (identifier, before, after) =>
+    readChangedFiles(requests, `${requireRepositoryPath(identifier)}/compare/${before}...${after}`),
+  listCommits: (identifier, id, count) =>
+    readCommits(
+      requests,
+      `${requireRepositoryPath(identifier)}/commits?sha=${encodeURIComponent(id)}&per_page=${count}`,
+    ),
+  listCommitFiles: (identifier, { parent, sha: id }) =>
+    readChangedFiles(requests, `${requireRepositoryPath(identifier)}/compare/${parent}...${id}`),
+  downloadArchive: (identifier, id) =>
+    requests.download(`${requireRepositoryPath(identifier)}/tarball/${encodeURIComponent(id)}`),
+});
 
 /** Returns the methods for pull requests, comments and webhooks. */
 const openPullRequests = (requests: HostRequests): PullRequestMethods => ({
@@ -213,6 +235,16 @@ const readCommit = async (requests: HostRequests, path: string): Promise<HostCom
     url: row.html_url,
     cloneUrl: row.html_url.replace(/\/commit\/[^/]*$/, '.git'),
   };
+};
+
+const readCommits = async (requests: HostRequests, path: string): Promise<readonly HostBranchCommit[]> => {
+  const rows = await requests.read(path, commits);
+  return rows.map((row) => ({
+    sha: row.sha,
+    parent: row.parents[0]?.sha ?? null,
+    message: shortenMessage(row.commit.message),
+    url: row.html_url,
+  }));
 };
 
 /** Only the first page has the files, at most 300. A page of commits is of no use here, so it has one. */

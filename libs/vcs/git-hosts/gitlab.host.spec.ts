@@ -125,6 +125,24 @@ describe('a GitLab', () => {
     expect(await compare(forward, back)).toBeNull();
   });
 
+  it('lists the commits of a branch, each with its files, with one request each', async () => {
+    const url = `${project.web_url}/-/commit/${SHA}`;
+    const { host, requests } = openHost({
+      [`GET ${PROJECT}/repository/commits`]: {
+        body: [{ id: SHA, parent_ids: [OTHER_SHA], message: 'Add a subnet', web_url: url }],
+      },
+      [`GET ${PROJECT}/repository/compare`]: { body: { commits: [{}], diffs: [diff('a.tf')], compare_timeout: false } },
+    });
+    expect(await host.listCommits(IDENTIFIER, SHA, 20)).toEqual([
+      { sha: SHA, parent: OTHER_SHA, message: 'Add a subnet', url },
+    ]);
+    expect(await host.listCommitFiles(IDENTIFIER, { parent: OTHER_SHA, sha: SHA })).toEqual(['a.tf']);
+    expect(requests.map(({ path }) => path)).toEqual([
+      `${PROJECT}/repository/commits?ref_name=${SHA}&per_page=20`,
+      `${PROJECT}/repository/compare?from=${OTHER_SHA}&to=${SHA}&straight=false`,
+    ]);
+  });
+
   it('creates and finds webhooks', async () => {
     const url = 'https://cadastre.example.com/webhooks/1';
     const events = { push_events: true, tag_push_events: true, merge_requests_events: true };

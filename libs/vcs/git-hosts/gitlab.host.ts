@@ -2,7 +2,9 @@ import { z } from 'zod';
 import {
   MAX_FOLDERS,
   MAX_TAGS,
+  type CommitMethods,
   type GitHost,
+  type HostBranchCommit,
   type HostCommit,
   type HostRepository,
   type PullRequestMethods,
@@ -36,6 +38,9 @@ const tags = hostRows(
     .catch(null),
 );
 const commit = z.object({ web_url: webAddress, message: z.string() });
+const commits = hostRows(
+  z.object({ id: sha, web_url: webAddress, message: z.string(), parent_ids: hostRows(sha).nullish() }),
+);
 const entries = hostRows(z.object({ path: path.nullable().catch(null), type: z.string() }));
 const comparison = z.object({
   commits: hostRows(z.unknown()),
@@ -95,15 +100,27 @@ export const createGitlabHost = (
     },
     findHead: (identifier, name) => findHead(requests, getPath(identifier), name),
     listTags: (identifier) => readTags(requests, `${getPath(identifier)}/repository/tags`),
-    getCommit: (identifier, id) =>
-      readCommit(requests, `${getPath(identifier)}/repository/commits/${encodeURIComponent(id)}?stats=false`),
-    listChangedFiles: (identifier, before, after) =>
-      readChangedFiles(requests, `${getPath(identifier)}/repository/compare`, before, after),
-    downloadArchive: (identifier, id) =>
-      requests.download(`${getPath(identifier)}/repository/archive.tar.gz?sha=${encodeURIComponent(id)}`),
+    ...openCommits(requests),
     ...openPullRequests(requests),
   };
 };
+
+/** Returns the methods for commits and their contents. */
+const openCommits = (requests: HostRequests): CommitMethods => ({
+  getCommit: (identifier, id) =>
+    readCommit(requests, `${getPath(identifier)}/repository/commits/${encodeURIComponent(id)}?stats=false`),
+  listChangedFiles: (identifier, before, after) =>
+    readChangedFiles(requests, `${getPath(identifier)}/repository/compare`, before, after),
+  listCommits: (identifier, id, count) =>
+    readCommits(
+      requests,
+      `${getPath(identifier)}/repository/commits?ref_name=${encodeURIComponent(id)}&per_page=${count}`,
+    ),
+  listCommitFiles: (identifier, { parent, sha: id }) =>
+    readComparedFiles(requests, `${getPath(identifier)}/repository/compare`, parent, id),
+  downloadArchive: (identifier, id) =>
+    requests.download(`${getPath(identifier)}/repository/archive.tar.gz?sha=${encodeURIComponent(id)}`),
+});
 
 /** Returns the methods for pull requests, comments and webhooks. */
 const openPullRequests = (requests: HostRequests): PullRequestMethods => ({
@@ -148,21 +165,42 @@ const readCommit = async (requests: HostRequests, path: string): Promise<HostCom
   };
 };
 
+const readCommits = async (requests: HostRequests, path: string): Promise<readonly HostBranchCommit[]> => {
+  const rows = await requests.read(path, commits);
+  return rows.map((row) => ({
+    sha: row.id,
+    parent: row.parent_ids?.[0] ?? null,
+    message: shortenMessage(row.message),
+    url: row.web_url,
+  }));
+};
+
+const compare = (requests: HostRequests, path: string, from: string, to: string) =>
+  nullIfUnknown(requests.readLarge(`${path}?from=${from}&to=${to}&straight=false`, comparison));
+
 /** The host leaves files out beyond limits of files and lines. Beyond smaller limits, it collapses what follows. */
+const readComparedFiles = async (
+  requests: HostRequests,
+  path: string,
+  before: string,
+  after: string,
+): Promise<readonly string[] | null> => {
+  const forward = await compare(requests, path, before, after);
+  if (forward === null || forward.compare_timeout) return null;
+  const { diffs } = forward;
+  if (diffs.length >= MAX_COMPARED_FILES || diffs.some(({ collapsed }) => collapsed)) return null;
+  return [...new Set(diffs.flatMap((diff) => [diff.new_path, diff.old_path]))];
+};
+
 const readChangedFiles = async (
   requests: HostRequests,
   path: string,
   before: string,
   after: string,
 ): Promise<readonly string[] | null> => {
-  const compare = (from: string, to: string) =>
-    nullIfUnknown(requests.readLarge(`${path}?from=${from}&to=${to}&straight=false`, comparison));
-  const forward = await compare(before, after);
-  if (forward === null || forward.compare_timeout) return null;
-  const { diffs } = forward;
-  if (diffs.length >= MAX_COMPARED_FILES || diffs.some(({ collapsed }) => collapsed)) return null;
+  const files = await readComparedFiles(requests, path, before, after);
+  if (files === null) return null;
   // A forced push drops commits. The host does not list the files that the branch loses with them.
-  const dropped = await compare(after, before);
-  if (dropped === null || dropped.commits.length > 0) return null;
-  return [...new Set(diffs.flatMap((diff) => [diff.new_path, diff.old_path]))];
+  const dropped = await compare(requests, path, after, before);
+  return dropped === null || dropped.commits.length > 0 ? null : files;
 };

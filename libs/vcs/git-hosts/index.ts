@@ -12,6 +12,7 @@ export {
   MISSING_RIGHTS,
   type GitHost,
   type GitHostFailure,
+  type HostBranchCommit,
   type HostCommit,
   type HostPullRequest,
   type HostRepository,

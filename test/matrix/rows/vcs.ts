@@ -1,8 +1,8 @@
 import { makeOauthClient, newOauthClient, openTestGitHost } from '../../support/git-host.js';
-import { related, resource } from '../../support/seeds.js';
+import { expectStatus, related, resource } from '../../support/seeds.js';
 import type { Cell, MatrixRow, MatrixTarget } from '../matrix.js';
 import { statusOf } from './sign-in.js';
-import { createTarget, inAcme, organization, site } from '../targets.js';
+import { createTarget, freshWorkspace, inAcme, organization, site, workspace } from '../targets.js';
 
 const CLIENTS = '/organizations/:organization/oauth-clients';
 
@@ -142,6 +142,32 @@ const hosts: readonly MatrixRow[] = [
   },
 ];
 
+/** A workspace with the repository of the test host. */
+const previewed: MatrixTarget = {
+  ...workspace,
+  fresh: async (caller, world) => {
+    const created = await freshWorkspace(caller, world);
+    const repository = { identifier: 'acme/network', 'oauth-token-id': world.resources.oauthToken };
+    const body = resource('workspaces', { 'vcs-repo': repository });
+    expectStatus(await world.server.patch(`/api/v2/workspaces/${created.id}`, body), 200);
+    return { params: created };
+  },
+};
+
+const previews: readonly MatrixRow[] = [
+  {
+    route: 'POST /workspaces/:id/commit-previews',
+    about: previewed,
+    demands: ['read-workspace', 'update-workspace'],
+    status: 200,
+    // A preview changes nothing.
+    trail: [],
+    inert: true,
+    fresh: true,
+    body: resource('commit-previews', { 'trigger-prefixes': ['network'] }),
+  },
+];
+
 const webhooks: readonly MatrixRow[] = [
   {
     route: 'GET /organizations/:organization/vcs-events',
@@ -177,4 +203,11 @@ const authorizations: readonly MatrixRow[] = [
   },
 ];
 
-export const vcsRows: readonly MatrixRow[] = [...clients, ...tokens, ...hosts, ...webhooks, ...authorizations];
+export const vcsRows: readonly MatrixRow[] = [
+  ...clients,
+  ...tokens,
+  ...hosts,
+  ...previews,
+  ...webhooks,
+  ...authorizations,
+];

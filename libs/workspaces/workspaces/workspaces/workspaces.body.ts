@@ -24,7 +24,7 @@ import {
   parseToOne,
   typeSchema,
 } from '#api/json-api';
-import { NAME_RULE } from '../settings/settings.js';
+import { NAME_RULE, resolveSettingChanges } from '../settings/settings.js';
 import {
   WORKSPACE_SETTINGS,
   type OverwritesInput,
@@ -297,3 +297,19 @@ export const toNewWorkspace = (
   settings: { ...toSettingsInput(input, related), ...toOriginSettings(input) },
   ...toRequestedTags(related),
 });
+
+/** The attributes that decide which commits start runs. Absent ones keep their values. */
+export const triggerAttributes = attributes.pick({
+  'file-triggers-enabled': true,
+  'queue-all-runs': true,
+  'trigger-patterns': true,
+  'trigger-prefixes': true,
+  'vcs-repo': true,
+  'working-directory': true,
+});
+
+/** Returns the settings that a workspace would have with these attributes, by the rules of a change. */
+export const resolveTriggers = (before: WorkspaceSettings, input: WorkspaceAttributes): WorkspaceSettings => {
+  checkAttributes(input);
+  return { ...before, ...resolveSettingChanges(before, toSettingsInput(input, undefined)) };
+};

@@ -1,8 +1,9 @@
 import { Checkbox, Textarea } from '@mantine/core';
 import { useUpdateWorkspace } from '../../api/workspace-settings.js';
 import { SettingsCard, useSettings } from '../../components/settings-card.js';
+import { CommitPreviewField } from './commit-preview-field.js';
 import { RepositoryFields } from './repository-fields.js';
-import { readRepository, toInput, type RepositoryForm } from './repository-form.js';
+import { readRepository, toInput, toPreviewInput, type RepositoryForm } from './repository-form.js';
 import { CHANGERS, type WorkspaceCardProps } from './setting-card.js';
 
 const TriggerFields = ({ form }: { readonly form: RepositoryForm }) => (
@@ -59,6 +60,9 @@ export const RepositoryCard = ({ organization, workspace }: WorkspaceCardProps) 
     <SettingsCard title="Repository and triggers" form={form} canChange={permissions['can-update']} reason={CHANGERS}>
       <RepositoryFields organization={organization} form={form} />
       <TriggerFields form={form} />
+      {permissions['can-update'] && form.trimmed.identifier !== '' && (
+        <CommitPreviewField workspace={workspace.data.id} entered={toPreviewInput(present, form.trimmed)} />
+      )}
     </SettingsCard>
   );
 };

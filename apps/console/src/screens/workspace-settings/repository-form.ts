@@ -1,3 +1,4 @@
+import type { TriggerInput } from '../../api/commit-previews.js';
 import type { WorkspaceInput } from '../../api/workspace-settings.js';
 import type { Workspace } from '../../api/workspaces.js';
 import type { useSettings } from '../../components/settings-card.js';
@@ -77,6 +78,12 @@ export const toInput = (present: RepositoryValues, changes: Partial<RepositoryVa
     ...(prefixes === undefined ? {} : { 'trigger-prefixes': toLines(prefixes) }),
     ...(REPOSITORY.some((name) => name in changes) ? { 'vcs-repo': toRepository({ ...present, ...changes }) } : {}),
   };
+};
+
+/** Returns the triggers that a preview is about: all of them, as they are entered. */
+export const toPreviewInput = (present: RepositoryValues, entered: RepositoryValues): TriggerInput => {
+  const { 'auto-apply-run-trigger': _, 'speculative-enabled': __, ...input } = toInput(present, entered);
+  return input;
 };
 
 export type RepositoryForm = ReturnType<typeof useSettings<RepositoryValues>>;
