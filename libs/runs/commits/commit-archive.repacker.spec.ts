@@ -14,8 +14,10 @@ const makeArchive = async (entries: readonly Entry[]): Promise<Buffer> => {
   return gzipSync(await readBytes(archive));
 };
 
+const toStream = (content: Buffer): Readable => Readable.from([content], { objectMode: false });
+
 const repack = (content: Buffer): Promise<Buffer> =>
-  readBytes(repackCommitArchive(Readable.from([content], { objectMode: false })));
+  readBytes(repackCommitArchive([{ content: toStream(content), folder: '' }]));
 
 const list = async (archive: Buffer): Promise<readonly string[]> => {
   const entries = extract();
@@ -75,7 +77,9 @@ describe('the archive of a commit', () => {
 
   it('is refused if it never ends', async () => {
     const ended = new AbortController();
-    const repacked = readBytes(repackCommitArchive(new Readable({ read: () => {} }), ended.signal));
+    const repacked = readBytes(
+      repackCommitArchive([{ content: new Readable({ read: () => {} }), folder: '' }], ended.signal),
+    );
     ended.abort();
     await expect(repacked).rejects.toThrow(/takes too long/);
   });

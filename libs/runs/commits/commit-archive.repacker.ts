@@ -1,9 +1,9 @@
 import { PassThrough, Transform, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { extract, pack, type Headers } from 'tar-stream';
+import { extract, pack, type Entry, type Headers } from 'tar-stream';
 import { isInsideLink } from '#platform/kernel';
-import { MIB } from '#storage/blob-store';
+import { MIB, readBytes } from '#storage/blob-store';
 
 /** The archive of a commit is none that a configuration can have. The message is shown to people. */
 export class UnusableArchiveError extends Error {}
@@ -25,10 +25,14 @@ const toInnerPath = (name: string): string | null => {
   return segments.length < 2 ? null : segments.slice(1).join('/');
 };
 
-/** Returns the header of an entry in a configuration; null for entries that a configuration does not have. */
-const toHeader = ({ name, type, linkname, mode, size }: Headers): Headers | null => {
-  const path = toInnerPath(name);
-  if (path === null) return null;
+/**
+ * Returns the header of an entry in a configuration; null for entries that a configuration does not have. `folder`: path of the
+ * submodule, empty for the repository itself.
+ */
+const toHeader = ({ name, type, linkname, mode, size }: Headers, folder: string): Headers | null => {
+  const inner = toInnerPath(name);
+  if (inner === null) return null;
+  const path = folder === '' ? inner : `${folder}/${inner}`;
   if (type === 'file') return { name: path, type, size: size ?? 0, mode: (mode ?? 0o644) & 0o777 };
   if (type === 'directory') return { name: path, type, mode: 0o755 };
   if (type !== 'symlink') return null;
@@ -44,14 +48,17 @@ class ArchiveLimits {
   private passed = 0;
   private passesAtMost = MAX_HEADER_BYTES;
 
-  /** Passes the unpacked archive on. Fails if too many bytes come before the next entry. */
-  readonly stream = new Transform({
-    transform: (chunk: Buffer, _, done) => {
-      this.passed += chunk.length;
-      const isTooMuch = this.passed > this.passesAtMost;
-      done(isTooMuch ? new UnusableArchiveError('The archive has more than 1 MiB between two files') : null, chunk);
-    },
-  });
+  /** Returns a stream that passes an unpacked archive on. It fails if too many bytes come before the next entry. */
+  openStream(): Transform {
+    this.passesAtMost = this.passed + MAX_HEADER_BYTES;
+    return new Transform({
+      transform: (chunk: Buffer, _, done) => {
+        this.passed += chunk.length;
+        const isTooMuch = this.passed > this.passesAtMost;
+        done(isTooMuch ? new UnusableArchiveError('The archive has more than 1 MiB between two files') : null, chunk);
+      },
+    });
+  }
 
   /** Counts an entry. Throws if it exceeds a limit, or has a size that no file can have. */
   add({ type, size = 0 }: Headers): void {
@@ -67,16 +74,24 @@ class ArchiveLimits {
   }
 }
 
+/** The archive of a repository, and the folder in which its files are. */
+export type PlacedArchive = {
+  readonly content: Readable;
+  /** Path of the submodule; empty for the repository itself. */
+  readonly folder: string;
+};
+
 /**
- * Returns the archive of a commit without the folder that Git hosts put around the files. Throws `UnusableArchiveError` for
- * archives that are too large when they are unpacked, that reach out of their folder, or that take longer than the signal.
+ * Returns the archive of a commit, and of its submodules, without the folder that Git hosts put around the files. Throws
+ * `UnusableArchiveError` for archives that are together too large when they are unpacked, that reach out of their folder, or
+ * that take longer than the signal.
  */
 export const repackCommitArchive = (
-  archive: Readable,
+  archives: readonly PlacedArchive[],
   signal: AbortSignal = AbortSignal.timeout(REPACK_WITHIN_MS),
 ): Readable => {
   const output = new PassThrough();
-  repack(archive, output, signal).catch((error: unknown) => output.destroy(toArchiveError(error, signal)));
+  repack(archives, output, signal).catch((error: unknown) => output.destroy(toArchiveError(error, signal)));
   return output;
 };
 
@@ -86,27 +101,64 @@ const toArchiveError = (error: unknown, { aborted }: AbortSignal): UnusableArchi
   return new UnusableArchiveError(message, { cause: error });
 };
 
-const repack = async (archive: Readable, output: PassThrough, signal: AbortSignal): Promise<void> => {
+type EntryReader = (entry: Entry) => Promise<void>;
+
+/** Reads the entries of an archive one after another. The reader consumes the content of each. */
+const readEntries = async (
+  archive: Readable,
+  limits: ArchiveLimits,
+  signal: AbortSignal,
+  readEntry: EntryReader,
+): Promise<void> => {
   const entries = extract();
+  const readAll = async (): Promise<void> => {
+    for await (const entry of entries) {
+      limits.add(entry.header);
+      await readEntry(entry);
+    }
+  };
+  await Promise.all([pipeline(archive, createGunzip(), limits.openStream(), entries, { signal }), readAll()]);
+};
+
+const repack = async (archives: readonly PlacedArchive[], output: PassThrough, signal: AbortSignal): Promise<void> => {
   const packed = pack();
   const limits = new ArchiveLimits();
   const copy = async (): Promise<void> => {
-    for await (const entry of entries) {
-      limits.add(entry.header);
-      const header = toHeader(entry.header);
-      if (header?.type === 'file') await pipeline(entry, packed.entry(header));
-      else {
+    for (const { content, folder } of archives)
+      await readEntries(content, limits, signal, async (entry) => {
+        const header = toHeader(entry.header, folder);
+        if (header?.type === 'file') return pipeline(entry, packed.entry(header));
         if (header) packed.entry(header);
         entry.resume();
-      }
-    }
+      });
     packed.finalize();
   };
   await Promise.all([
-    pipeline(archive, createGunzip(), limits.stream, entries, { signal }),
     copy(),
     // The output fails with the first error, not with the one that its source then has.
     pipeline(packed, createGzip(), output, { end: false }),
   ]);
   output.end();
+};
+
+const MAX_TEXT_BYTES = 64 * 1_024;
+
+/** Returns the text of a file of a repository; null if the archive has no such file. Throws like `repackCommitArchive`. */
+export const readArchivedText = async (
+  archive: Readable,
+  path: string,
+  signal: AbortSignal = AbortSignal.timeout(REPACK_WITHIN_MS),
+): Promise<string | null> => {
+  let text: string | null = null;
+  try {
+    await readEntries(archive, new ArchiveLimits(), signal, async (entry) => {
+      const { type, size = 0 } = entry.header;
+      if (type !== 'file' || toInnerPath(entry.header.name) !== path) return void entry.resume();
+      if (size > MAX_TEXT_BYTES) throw new UnusableArchiveError(`The file ${path} has more than 64 KiB`);
+      text = (await readBytes(entry)).toString('utf8');
+    });
+  } catch (error) {
+    throw toArchiveError(error, signal);
+  }
+  return text;
 };

@@ -4,6 +4,7 @@ import type { JobRun, ScheduledJob } from '#platform/postgres';
 import { readBytes } from '#storage/blob-store';
 import type { UnfetchedCommit } from '#runs/runs';
 import { GitHostError } from '#vcs/git-hosts';
+import { downloadCommit, TEMPORARY_FAILURES } from './commit-archives.service.js';
 import { repackCommitArchive, UnusableArchiveError } from './commit-archive.repacker.js';
 import {
   Turns,
@@ -21,6 +22,8 @@ const EVERY_MS = 1_000;
 const FETCHED_AT_ONCE = 200;
 /** An organization gets no more fetches in a run after this time. A fetch that has begun continues until its own limit. */
 const TIME_OF_ORGANIZATION_MS = 30_000;
+/** All requests for a commit with submodules end in this time. */
+const SUBMODULES_WITHIN_MS = 5 * 60_000;
 /** A commit that could not be fetched in this time is given up. */
 const FETCH_WITHIN_MS = 60 * 60_000;
 
@@ -43,8 +46,9 @@ const fetchCommits = async (dependencies: FetchDependencies, round: JobRun): Pro
   const { pauses, versions, startDeadline } = dependencies;
   const commits = await versions.listUnfetched(FETCHED_AT_ONCE, pauses.listPaused());
   const toKey = ({ token, identifier, sha }: UnfetchedCommit): string => `${token} ${identifier} ${sha}`;
+  const toContent = (commit: UnfetchedCommit): string => `${toKey(commit)} ${commit.withSubmodules}`;
   const turns = new Turns(startDeadline, TIME_OF_ORGANIZATION_MS);
-  await forEachGroup(turns, round, toGroups(commits, toKey), async (group) => {
+  await forEachGroup(turns, round, toGroups(commits, toContent), async (group) => {
     const [{ token }] = group;
     if (token !== null && pauses.covers(token)) return;
     const commit = { subject: 'fetching a commit', key: toKey(group[0]) };
@@ -65,14 +69,16 @@ const fetchCommit = async (dependencies: FetchDependencies, group: Group<Unfetch
     for (const { id } of group) await pauses.attempt({ subject: 'storing a commit', key: id }, () => finish(id));
   };
   const failAll = (message: string): Promise<void> => finishEach((id) => versions.fail(id, message));
-  const { token, serviceProvider, apiUrl } = first;
+  const { token, serviceProvider, apiUrl, httpUrl, withSubmodules } = first;
   const isConnected = token !== null && serviceProvider !== null && apiUrl !== null;
-  const host = isConnected ? await openHost(dependencies, { token, serviceProvider, apiUrl }) : null;
-  if (!host || token === null)
+  // Submodules are many requests. Without them, the limit of one request is enough.
+  const deadline = withSubmodules ? dependencies.startDeadline(SUBMODULES_WITHIN_MS) : undefined;
+  const host = isConnected ? await openHost(dependencies, { token, serviceProvider, apiUrl }, deadline) : null;
+  if (!host || httpUrl === null)
     return failAll('The connection to the Git host was deleted, or the workspace may not use it any more');
   try {
-    const archive = await host.downloadArchive(first.identifier, first.sha);
-    const content = await readBytes(repackCommitArchive(Readable.from([archive], { objectMode: false })));
+    const archives = await downloadCommit(host, { ...first, httpUrl });
+    const content = await readBytes(repackCommitArchive(archives));
     await finishEach((id) => versions.receive(id, Readable.from([content], { objectMode: false })));
   } catch (error) {
     const message = describeFinalFailure(error, first, clock);
@@ -80,8 +86,6 @@ const fetchCommit = async (dependencies: FetchDependencies, group: Group<Unfetch
     return failAll(message);
   }
 };
-
-const TEMPORARY_FAILURES: readonly GitHostError['failure'][] = ['unavailable', 'rate-limited', 'unauthorized'];
 
 /** Returns why a commit is never fetched; null if a later attempt may succeed. Throws other errors than those of the host. */
 const describeFinalFailure = (error: unknown, { createdAt }: UnfetchedCommit, clock: Clock): string | null => {

@@ -15,6 +15,8 @@ const toCommit = (token: string, sha: string): UnfetchedCommit => ({
   token,
   serviceProvider: 'gitea',
   apiUrl: 'https://git.example.com/api/v1',
+  httpUrl: 'https://git.example.com',
+  withSubmodules: false,
   createdAt: new FixedClock().now().toISOString(),
 });
 

@@ -126,6 +126,8 @@ export type GitHost = {
   ): Promise<readonly string[] | null>;
   /** Returns the files of a commit as a compressed tar archive, in one folder. */
   downloadArchive(identifier: string, sha: string): Promise<Buffer>;
+  /** Returns the SHA of the commit that a commit has as submodule at the path; null if there is no submodule. */
+  findSubmodule(identifier: string, sha: string, path: string): Promise<string | null>;
   /** Returns the webhooks of a repository that the account may see. */
   listWebhooks(identifier: string): Promise<readonly HostWebhook[]>;
   /** Creates a webhook that sends pushes, tags and changes of pull requests, signed with the secret. Returns its id. */
@@ -157,7 +159,7 @@ export type PullRequestMethods = Pick<
 /** The methods for commits and their contents. */
 export type CommitMethods = Pick<
   GitHost,
-  'getCommit' | 'listChangedFiles' | 'listCommits' | 'listCommitFiles' | 'downloadArchive'
+  'getCommit' | 'listChangedFiles' | 'listCommits' | 'listCommitFiles' | 'downloadArchive' | 'findSubmodule'
 >;
 
 export const MAX_FOLDERS = 5_000;

@@ -12,6 +12,7 @@ import {
 import { listPullRequestFiles, listPullRequests } from './gitea-pull-requests.http.js';
 import { createWebhook, listWebhooks } from './gitea-webhooks.http.js';
 import { HostRequests, type HostFetches } from './host-requests.http.js';
+import { findSubmoduleInContents } from './repository-contents.http.js';
 import { openIssueComments } from './issue-comments.http.js';
 import { isBranchName, nullIfUnknown, requireRepositoryPath, toRepositoryPath } from './host-answers.js';
 import { hostRows, hostText, parseTotal, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
@@ -103,6 +104,8 @@ const openCommits = (requests: HostRequests): CommitMethods => ({
     readComparedFiles(requests, `${requireRepositoryPath(identifier)}/compare`, parent, id),
   downloadArchive: (identifier, id) =>
     requests.download(`${requireRepositoryPath(identifier)}/archive/${encodeURIComponent(id)}.tar.gz`),
+  findSubmodule: (identifier, id, path) =>
+    findSubmoduleInContents(requests, requireRepositoryPath(identifier), id, path),
 });
 
 /** Returns the methods for pull requests, comments and webhooks. */

@@ -176,6 +176,31 @@ describe.each([
     ]);
   });
 
+  it('finds the commit of a submodule', async () => {
+    const { host, github } = await open({
+      [`GET ${REPO}/contents/{path}`]: (_, { path }) => ({
+        body: {
+          type: path.includes('main.tf') ? 'file' : 'submodule',
+          submodule_git_url: 'https://github.com/acme/vpc.git',
+          size: 0,
+          name: 'vpc',
+          path: 'modules/a b',
+          sha: SHA,
+          url: 'https://api.github.com/repos/acme/network/contents/vpc',
+          git_url: null,
+          html_url: null,
+          download_url: null,
+          _links: { git: null, self: 'https://api.github.com/repos/acme/network/contents/vpc', html: null },
+          ...(path.includes('main.tf') && { encoding: 'base64', content: '' }),
+        },
+      }),
+    });
+    expect(await host.findSubmodule('acme/network', OTHER_SHA, 'a b')).toBe(SHA);
+    expect(github.requests[0]?.path).toBe(`/repos/acme/network/contents/a%20b?ref=${OTHER_SHA}`);
+    expect(await host.findSubmodule('acme/network', OTHER_SHA, 'main.tf')).toBeNull();
+    expect(await (await open({})).host.findSubmodule('acme/network', OTHER_SHA, 'none')).toBeNull();
+  });
+
   it('creates and finds webhooks', async () => {
     const config = { url: 'https://cadastre.example.com/webhooks/1', content_type: 'json', insecure_ssl: '0' };
     const { host, github } = await open({

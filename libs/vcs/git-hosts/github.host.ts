@@ -18,6 +18,7 @@ import {
 } from './github-pull-requests.http.js';
 import { isBranchName, nullIfUnknown, PAGE_SIZE, requireRepositoryPath, toRepositoryPath } from './host-answers.js';
 import { HostRequests, type HostFetches } from './host-requests.http.js';
+import { findSubmoduleInContents } from './repository-contents.http.js';
 import { openIssueComments } from './issue-comments.http.js';
 import { hostRows, hostText, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
 
@@ -144,6 +145,8 @@ const openCommits = (requests: HostRequests): CommitMethods => ({
     readChangedFiles(requests, `${requireRepositoryPath(identifier)}/compare/${parent}...${id}`),
   downloadArchive: (identifier, id) =>
     requests.download(`${requireRepositoryPath(identifier)}/tarball/${encodeURIComponent(id)}`),
+  findSubmodule: (identifier, id, path) =>
+    findSubmoduleInContents(requests, requireRepositoryPath(identifier), id, path),
 });
 
 /** Returns the methods for pull requests, comments and webhooks. */

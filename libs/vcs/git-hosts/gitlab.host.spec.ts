@@ -143,6 +143,22 @@ describe('a GitLab', () => {
     ]);
   });
 
+  it('finds the commit of a submodule in its folder', async () => {
+    const { host, requests } = openHost({
+      [`GET ${PROJECT}/repository/tree`]: {
+        body: [
+          { id: OTHER_SHA, path: 'modules/other', type: 'tree' },
+          { id: SHA, path: 'modules/vpc', type: 'commit' },
+        ],
+      },
+    });
+    expect(await host.findSubmodule(IDENTIFIER, OTHER_SHA, 'modules/vpc')).toBe(SHA);
+    expect(await host.findSubmodule(IDENTIFIER, OTHER_SHA, 'modules/other')).toBeNull();
+    expect(await host.findSubmodule(IDENTIFIER, OTHER_SHA, 'vpc')).toBeNull();
+    expect(requests.map(({ path }) => path.includes('path=modules&'))).toEqual([true, true, false]);
+    await expect(openHost({}).host.findSubmodule(IDENTIFIER, OTHER_SHA, 'vpc')).resolves.toBeNull();
+  });
+
   it('creates and finds webhooks', async () => {
     const url = 'https://cadastre.example.com/webhooks/1';
     const events = { push_events: true, tag_push_events: true, merge_requests_events: true };

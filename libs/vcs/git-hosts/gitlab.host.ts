@@ -42,6 +42,13 @@ const commits = hostRows(
   z.object({ id: sha, web_url: webAddress, message: z.string(), parent_ids: hostRows(sha).nullish() }),
 );
 const entries = hostRows(z.object({ path: path.nullable().catch(null), type: z.string() }));
+/** Entries that are no submodules are null. */
+const submodules = hostRows(
+  z
+    .object({ id: sha, path, type: z.literal('commit') })
+    .nullable()
+    .catch(null),
+);
 const comparison = z.object({
   commits: hostRows(z.unknown()),
   diffs: hostRows(z.object({ old_path: path, new_path: path, collapsed: z.boolean().nullish() })),
@@ -120,6 +127,7 @@ const openCommits = (requests: HostRequests): CommitMethods => ({
     readComparedFiles(requests, `${getPath(identifier)}/repository/compare`, parent, id),
   downloadArchive: (identifier, id) =>
     requests.download(`${getPath(identifier)}/repository/archive.tar.gz?sha=${encodeURIComponent(id)}`),
+  findSubmodule: (identifier, id, path) => findSubmodule(requests, getPath(identifier), id, path),
 });
 
 /** Returns the methods for pull requests, comments and webhooks. */
@@ -147,6 +155,23 @@ const readFolders = async (requests: HostRequests, path: string): Promise<readon
     if (rows.length < PAGE_SIZE) break;
   }
   return folders.slice(0, MAX_FOLDERS);
+};
+
+/** The host has no address for one entry, only lists of folders. */
+const findSubmodule = async (
+  requests: HostRequests,
+  projectPath: string,
+  id: string,
+  submodule: string,
+): Promise<string | null> => {
+  const folder = submodule.slice(0, Math.max(submodule.lastIndexOf('/'), 0));
+  const address = `${projectPath}/repository/tree?ref=${encodeURIComponent(id)}&path=${encodeURIComponent(folder)}`;
+  const { rows } = await readPages(
+    MAX_TREE_PAGES,
+    // A folder that does not exist has no submodule.
+    async (page) => (await requests.readOrNull(`${address}&per_page=${PAGE_SIZE}&page=${page}`, submodules)) ?? [],
+  );
+  return rows.find((row) => row?.path === submodule)?.id ?? null;
 };
 
 const readTags = async (requests: HostRequests, path: string) => {

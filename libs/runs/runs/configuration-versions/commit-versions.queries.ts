@@ -51,6 +51,10 @@ export type UnfetchedCommit = {
   readonly token: string | null;
   readonly serviceProvider: string | null;
   readonly apiUrl: string | null;
+  /** Address of the Git host for people. */
+  readonly httpUrl: string | null;
+  /** Whether the workspace includes submodules now. */
+  readonly withSubmodules: boolean;
   readonly createdAt: Timestamp;
 };
 
@@ -64,11 +68,12 @@ export const listUnfetchedConfigurations = (
   paused: readonly string[],
 ): Promise<readonly UnfetchedCommit[]> =>
   database.rows<UnfetchedCommit>(sql`
-    select id, organization, identifier, sha, token, "serviceProvider", "apiUrl", "createdAt"
+    select id, organization, identifier, sha, token, "serviceProvider", "apiUrl", "httpUrl", "withSubmodules", "createdAt"
       from (
         select *, row_number() over (partition by organization order by turn, "createdAt", id) as turn_of_organization from (
         select c.id, w.organization, c.ingress ->> 'identifier' as identifier, c.ingress ->> 'commitSha' as sha, oc.token,
-               oc.service_provider as "serviceProvider", oc.api_url as "apiUrl", c.created_at as "createdAt",
+               oc.service_provider as "serviceProvider", oc.api_url as "apiUrl", oc.http_url as "httpUrl",
+               coalesce((w.settings #>> '{vcsRepo,ingressSubmodules}')::boolean, false) as "withSubmodules", c.created_at as "createdAt",
                row_number() over (partition by w.organization, oc.token order by c.created_at, c.id) as turn
           from configuration_versions c join workspaces w on w.id = c.workspace
           left join oauth_clients oc on ${isConnectionUsable(sql`c.ingress ->> 'oauthToken'`)}

@@ -62,7 +62,7 @@ const vcsRepo = z.object({
   'vcs-app-installation-id': storedOnly(text(500).nullish()),
   'github-app-installation-id': storedOnly(text(500).nullish()),
   branch: text(500).nullish(),
-  'ingress-submodules': storedOnly(z.boolean().nullish()),
+  'ingress-submodules': z.boolean().nullish(),
   'tags-regex': text(500)
     .refine(isRe2, { error: 'must be a regular expression of RE2, without lookarounds and backreferences' })
     .nullish(),

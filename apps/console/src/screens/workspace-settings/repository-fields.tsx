@@ -98,7 +98,7 @@ export const RepositoryFields = ({ organization, form }: FieldsProps) => (
         />
         <Checkbox
           label="Include submodules"
-          description="Stored for clients. Submodules are not fetched yet."
+          description="Their repositories must be on the same Git host, and the account of the connection must read them."
           {...form.checkbox('ingress-submodules')}
         />
       </>
