@@ -239,3 +239,81 @@ describe('the VCS events of an organization', () => {
     expect(about(await list())).toEqual([]);
   });
 });
+
+describe('a hostile delivery', () => {
+  it('of one webhook makes the server read no other repository', async () => {
+    const [own, other] = [await makeRepository(), await makeRepository()];
+    await bind(own, 'own');
+    const workspace = await bind(other, 'other');
+    await poll();
+    const [{ id }, { id: otherId, hostId }] = [await requireWebhook(own), await requireWebhook(other)];
+    await gitea.call('DELETE', `/repos/${other}/hooks/${hostId}`);
+    await gitea.commit(other, 'main', { 'next.tf': '#\n' }, 'Next');
+    await handleDeliveries();
+    const before = await countDeliveries(id);
+    expect(await deliver(id, other)).toBe(204);
+    await handleDeliveries();
+    expect([await countDeliveries(id), await countDeliveries(otherId)]).toEqual([before + 1, 0]);
+    expect(await listMessages(workspace)).toEqual(['Add files\n']);
+    await poll();
+    expect(await listMessages(workspace)).toEqual(['Next\n', 'Add files\n']);
+  });
+
+  it('with the signature of another webhook is refused', async () => {
+    const [own, other] = [await makeRepository(), await makeRepository()];
+    await bind(own, 'signed');
+    await bind(other, 'signed-otherwise');
+    await poll();
+    const [{ id }, { id: otherId }] = [await requireWebhook(own), await requireWebhook(other)];
+    const secret = (await new Vault(server.database, server.runtime.encryptionKeys).open(otherId)) ?? '';
+    const body = JSON.stringify({ repository: { full_name: own } });
+    const signature = createHmac('sha256', secret).update(body).digest('hex');
+    const before = await countDeliveries(id);
+    expect(await deliver(id, own, { body, signature })).toBe(403);
+    expect(await countDeliveries(id)).toBe(before);
+  });
+
+  it.each([
+    ['a branch above its folder', { ref: 'refs/heads/../../../admin' }, 204],
+    ['a branch that reads from right to left', { ref: 'refs/heads/niam\u202e', after: '0'.repeat(40) }, 204],
+    ['a commit that is none', { ref: 'refs/heads/main', after: '../../etc/passwd', before: -1 }, 204],
+    ['a repository above its folder', { repository: { full_name: '../../user' } }, 204],
+    ['a repository with a slash that only looks like one', { repository: { full_name: 'acme\uff0fnetwork' } }, 204],
+    ['a repository with a control character', { repository: { full_name: 'acme/network\u0000' } }, 400],
+    ['a repository with half of a character', { repository: { full_name: 'acme/\ud800' } }, 400],
+    ['a repository with a long name', { repository: { full_name: 'a'.repeat(501) } }, 400],
+    ['a repository that is a list', { repository: ['acme/network'] }, 400],
+  ])('about %s starts no run', async (title, fields, status) => {
+    const repository = await makeRepository();
+    const workspace = await bind(repository, title.replaceAll(' ', '-'));
+    await poll();
+    const { id } = await requireWebhook(repository);
+    const body = JSON.stringify({ repository: { full_name: repository }, ...fields });
+    expect(await deliver(id, repository, { body })).toBe(status);
+    await handleDeliveries();
+    expect(await listMessages(workspace)).toEqual(['Add files\n']);
+  });
+
+  it.each([
+    '..',
+    '../main',
+    'x/../main',
+    'main/..',
+    './main',
+    '%2e%2e/main',
+    'main?ref=x',
+    'main#',
+    'ma\u0456n',
+    'main\u200b',
+  ])('finds no branch %j, which a workspace can follow', async (branch) => {
+    const repository = await makeRepository();
+    const workspace = await makeWorkspace(server, 'acme', `follows-${Buffer.from(branch).toString('hex')}`, {
+      'vcs-repo': { identifier: repository, 'oauth-token-id': token, branch },
+      'queue-all-runs': true,
+    });
+    await poll();
+    await deliver((await requireWebhook(repository)).id, repository);
+    await handleDeliveries();
+    expect(await listMessages(workspace)).toEqual([]);
+  });
+});
