@@ -1,6 +1,7 @@
 import type { Follower } from '#storage/event-store';
 import type { RunEvent } from '#runs/runs';
 import { storeChangedRuns } from './commit-statuses.queries.js';
+import { storeChangedPullRequests } from './pull-request-comments.queries.js';
 
 /** Whether the event can change the status that Git hosts have of a run. */
 const CHANGES_STATUS: Readonly<Record<RunEvent['type'], boolean>> = {
@@ -40,7 +41,7 @@ const CHANGES_STATUS: Readonly<Record<RunEvent['type'], boolean>> = {
 
 const STATUS_EVENTS = Object.entries(CHANGES_STATUS).flatMap(([type, changes]) => (changes ? type : []));
 
-/** Lists the runs of commits whose status has changed, for the job that reports it to their Git hosts. */
+/** Lists the runs of commits whose status has changed, and their pull requests, for the jobs that report to Git hosts. */
 export const changedRunsFollower: Follower = {
   name: 'changed_runs',
   batch: 500,
@@ -51,6 +52,7 @@ export const changedRunsFollower: Follower = {
   follow: async (events) => {
     const changed = events.filter(({ type }) => STATUS_EVENTS.includes(type));
     const times = new Map(changed.map(({ stream, time }) => [stream, time]));
-    return times.size === 0 ? [] : [storeChangedRuns([...times].map(([run, at]) => ({ run, at })))];
+    const runs = [...times].map(([run, at]) => ({ run, at }));
+    return runs.length === 0 ? [] : [storeChangedRuns(runs), storeChangedPullRequests(runs)];
   },
 };

@@ -51,6 +51,11 @@ export const commitsDefinition: ModuleDefinition = {
       backup: 'empty',
       because: 'a newer commit, or a reopened pull request, is decided again',
     },
+    {
+      table: 'commits.changed_pull_requests',
+      backup: 'empty',
+      because: 'each process lists the pull requests of the last days once',
+    },
     { table: 'commits.comments', backup: 'empty', because: 'the comment is found at the Git host by its mark' },
     {
       table: 'commits.vcs_events',

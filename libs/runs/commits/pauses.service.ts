@@ -37,8 +37,8 @@ export class Pauses {
     }
   }
 
-  /** Pauses the work, for `leastMs` at least. */
-  recordFailure({ subject, key }: PausableWork, error: unknown, leastMs = 0): void {
+  /** Pauses the work, for `leastMs` at least. Returns when the pause ends. */
+  recordFailure({ subject, key }: PausableWork, error: unknown, leastMs = 0): Date {
     const backoff =
       this.pauses.get(key)?.backoff ??
       new Backoff({
@@ -50,7 +50,9 @@ export class Pauses {
       });
     const retryAfter = error instanceof GitHostError ? (error.retryAfter ?? 0) : 0;
     const pauseMs = Math.max(backoff.failed(error), retryAfter * 1_000, leastMs);
-    this.pauses.set(key, { backoff, until: this.clock.now().getTime() + pauseMs });
+    const until = this.clock.now().getTime() + pauseMs;
+    this.pauses.set(key, { backoff, until });
+    return new Date(until);
   }
 
   recordSuccess(key: string): void {

@@ -15,9 +15,13 @@ import {
 } from './organization-turns.service.js';
 import { MOST_LISTS, renderComment } from './pull-request-comment.document.js';
 import {
+  deleteOldChanges,
   deleteOldComments,
+  endChange,
   listCommentedPullRequests,
+  listMissedPullRequests,
   listPlansOfPullRequest,
+  pauseComments,
   storeComment,
   type CommentedPullRequest,
 } from './pull-request-comments.queries.js';
@@ -48,6 +52,7 @@ type CommentsJobDependencies = CommitsJobDependencies & {
  */
 export const createPullRequestCommentsJob = (dependencies: CommentsJobDependencies): ScheduledJob => {
   const { database, clock, pauses, startDeadline } = dependencies;
+  let hasListedMissed = false;
   return {
     name: 'pull_request_comments',
     everyMs: EVERY_MS,
@@ -55,14 +60,17 @@ export const createPullRequestCommentsJob = (dependencies: CommentsJobDependenci
       const subtract = (ms: number): string => new Date(clock.now().getTime() - ms).toISOString();
       const since = subtract(COMMENTED_DAYS * DAY_MS);
       const writtenBefore = subtract(UPDATED_EVERY_MS);
-      const paused = pauses.listPaused();
-      const rows = await listCommentedPullRequests(database, since, writtenBefore, paused, COMMENTED_AT_ONCE);
+      if (!hasListedMissed) await listMissedPullRequests(database, since);
+      hasListedMissed = true;
+      const times = { since, writtenBefore, now: subtract(0) };
+      const rows = await listCommentedPullRequests(database, times, pauses.listPaused(), COMMENTED_AT_ONCE);
       const groups = toGroups(rows, ({ organization, ...row }) => [organization, toCommentKey(row)].join(' '));
       const turns = new Turns(startDeadline, TIME_OF_ORGANIZATION_MS);
       await forEachGroup(turns, round, groups, ([pullRequest], { deadline }) =>
         attemptComment(dependencies, round, pullRequest, since, deadline),
       );
       await deleteOldComments(database, subtract(KEPT_DAYS * DAY_MS));
+      await deleteOldChanges(database, since);
       pauses.removeOld();
     },
   };
@@ -74,7 +82,7 @@ const toCommentKey = ({
 }: Pick<CommentedPullRequest, 'token' | 'identifier' | 'number'>): string =>
   `comment ${toRepositoryKey(repository)} ${number}`;
 
-/** Comments on a pull request. After a failure, it is paused. */
+/** Comments on a pull request. After a failure, it is paused, also for the next process. */
 const attemptComment = async (
   dependencies: CommentsJobDependencies,
   round: JobRun,
@@ -82,7 +90,7 @@ const attemptComment = async (
   since: string,
   deadline: AbortSignal,
 ): Promise<void> => {
-  const { pauses } = dependencies;
+  const { database, pauses } = dependencies;
   const { token } = pullRequest;
   const work = { subject: 'commenting on a pull request', key: toCommentKey(pullRequest) };
   if (pauses.covers(token)) return;
@@ -91,8 +99,13 @@ const attemptComment = async (
   } catch (error) {
     if (error instanceof GitHostError && isLasting(error)) {
       await reportRefusal(dependencies, pullRequest, error);
-      pauses.recordFailure(work, error, REFUSAL_PAUSE_MS);
-    } else pauses.recordFailure(isOfConnection(error) ? toHost(token) : work, error);
+      const until = pauses.recordFailure(work, error, REFUSAL_PAUSE_MS);
+      await pauseComments(database, pullRequest, 'pull request', until.toISOString());
+    } else {
+      const isAll = isOfConnection(error);
+      const until = pauses.recordFailure(isAll ? toHost(token) : work, error);
+      await pauseComments(database, pullRequest, isAll ? 'connection' : 'pull request', until.toISOString());
+    }
   }
   round.done();
 };
@@ -127,13 +140,14 @@ const commentOn = async (
 ): Promise<void> => {
   const { database, clock } = dependencies;
   const text = await renderPullRequest(dependencies, pullRequest, since);
-  if (text === null) return;
+  if (text === null) return void (await database.rows(endChange(pullRequest)));
   const digest = createHash('sha256').update(text).digest('hex');
   const isSame = digest === pullRequest.digest;
   const host = isSame ? null : await openHost(dependencies, pullRequest, deadline);
   if (!isSame && !host) return;
   const comment = host ? await writeComment(host, pullRequest, text) : pullRequest.comment;
-  await database.rows(storeComment(pullRequest, { comment, digest }, clock.now().toISOString()));
+  const stored = storeComment(pullRequest, { comment, digest }, clock.now().toISOString());
+  await database.transaction([stored, endChange(pullRequest)]);
 };
 
 /** Returns the id of the comment. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
 import { createCommitsJobs } from './index.js';
 import { INSTALL_GITEA_TIMEOUT_MS, startGitea, type Gitea } from '../../../test/support/gitea.js';
+import { waitForFollowers } from '../../../test/support/event-log.js';
 import { makeOauthClient, REACHES_GIT_HOSTS } from '../../../test/support/git-host.js';
 import { startRunSite } from '../../../test/support/runs.js';
 import { runJobs } from '../../../test/support/scheduled-jobs.js';
@@ -46,6 +47,7 @@ const poll = (): Promise<void> => run('repository_commits', 'commit_fetches');
 /** Comments after a minute. */
 const comment = async (jobs = createJobs()): Promise<void> => {
   passedMs += MINUTE_MS;
+  await waitForFollowers(server.store, 'changed_runs');
   await runJobs(jobs, 'pull_request_comments');
 };
 
@@ -188,6 +190,24 @@ describe('the comment on a pull request', () => {
     expect(await listComments(identifier, number)).toEqual([]);
   });
 
+  it('is found by its list, which is empty after all comments are written', async () => {
+    const { identifier } = await propose('listed');
+    const jobs = createJobs();
+    await comment(jobs);
+    const listOf = async (): Promise<readonly number[]> => {
+      await waitForFollowers(server.store, 'changed_runs');
+      const rows = await server.database.rows<{ readonly number: number }>(
+        sql`select l.number from commits.changed_pull_requests l where l.identifier = ${identifier}`,
+      );
+      return rows.map(({ number }) => number);
+    };
+    expect(await listOf()).toEqual([]);
+    await plan('listed');
+    expect(await listOf()).toEqual([1]);
+    await comment(jobs);
+    expect([await readComment(identifier, 1), await listOf()]).toEqual([expect.stringContaining('| Planned |'), []]);
+  });
+
   it('is updated once a minute', async () => {
     const { identifier, number } = await propose('often');
     await comment();
@@ -212,6 +232,9 @@ describe('the comment on a pull request', () => {
     expect(messages.join('\n')).toContain(`Pull requests of ${locked.identifier} get no comment: `);
     await gitea.call('PATCH', `/repos/${locked.identifier}`, { archived: false });
     await comment(jobs);
+    expect(await listComments(locked.identifier, locked.number)).toEqual([]);
+    // Another process knows of the pause.
+    await comment();
     expect(await listComments(locked.identifier, locked.number)).toEqual([]);
     passedMs += 60 * MINUTE_MS;
     await comment(jobs);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
-import { listCommentedPullRequests } from './pull-request-comments.queries.js';
+import { listCommentedPullRequests, listMissedPullRequests } from './pull-request-comments.queries.js';
 import { listUntriggeredPlans } from './untriggered-plans.queries.js';
 import { makeOauthClient, openTestGitHost, REACHES_GIT_HOSTS } from '../../../test/support/git-host.js';
 import {
@@ -62,8 +62,10 @@ const countByOrganization = (rows: readonly { readonly organizationName: string 
   );
 
 it('lists comments of each organization in turn, however many connections one has', async () => {
+  await listMissedPullRequests(server.database, LONG_AGO);
+  const later = '2999-01-01T00:00:00.000Z';
   const list = (most: number) =>
-    listCommentedPullRequests(server.database, LONG_AGO, '2999-01-01T00:00:00.000Z', [], most);
+    listCommentedPullRequests(server.database, { since: LONG_AGO, writtenBefore: later, now: later }, [], most);
   expect(countByOrganization(await list(2))).toEqual({ many: 1, one: 1 });
   expect(countByOrganization(await list(10))).toEqual({ many: 4, one: 1 });
 });
