@@ -1,31 +1,61 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export type RecordingProxy = {
   readonly url: string;
   /** Paths of all requests. */
   readonly requests: string[];
+  /** Never answers the next request whose method and path contain the text. Resolves when it arrives. */
+  holdNext(text: string): Promise<void>;
   close(): Promise<void>;
 };
 
-/** Starts a server that passes GET requests to another one and records them. */
+const readBody = async (request: IncomingMessage): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+};
+
+const pass = async (target: string, { method = 'GET', url = '', headers }: IncomingMessage, body: Buffer) => {
+  const { authorization = '', 'content-type': type = 'application/json' } = headers;
+  const answer = await fetch(`${target}${url}`, {
+    method,
+    headers: { authorization, 'content-type': type },
+    redirect: 'manual',
+    ...(body.length > 0 && { body: new Uint8Array(body) }),
+  });
+  return { answer, content: Buffer.from(await answer.arrayBuffer()) };
+};
+
+/** Starts a server that passes requests to another one and records them. */
 export const createRecordingProxy = async (target: string): Promise<RecordingProxy> => {
   const requests: string[] = [];
+  let unanswered: { readonly text: string; readonly resolve: () => void } | null = null;
   const server = createServer((request, response) => {
-    requests.push(request.url ?? '');
-    const headers = { authorization: request.headers.authorization ?? '' };
-    fetch(`${target}${request.url}`, { headers }).then(
-      async (answer) => {
-        const body = Buffer.from(await answer.arrayBuffer());
-        response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(body);
-      },
-      () => response.destroy(),
-    );
+    const path = request.url ?? '';
+    requests.push(path);
+    // A request that the sender aborts has no end.
+    response.on('error', () => undefined);
+    if (unanswered && `${request.method} ${path}`.includes(unanswered.text)) {
+      unanswered.resolve();
+      unanswered = null;
+      return;
+    }
+    readBody(request)
+      .then((body) => pass(target, request, body))
+      .then(
+        ({ answer, content }) =>
+          response
+            .writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' })
+            .end(answer.status === 204 ? undefined : content),
+        () => response.destroy(),
+      );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    holdNext: (text) => new Promise((resolve) => (unanswered = { text, resolve })),
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
