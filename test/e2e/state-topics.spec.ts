@@ -36,6 +36,9 @@ import { readShownDocuments } from '../support/shown-documents.js';
 import { quiet } from '../support/silent-logger.js';
 import { makeVariable } from '../support/variables.js';
 
+/** Names that no random id or key contains: a short one occurred in a public key. */
+const OWNER = 'olga-the-owner';
+const FORGOTTEN = 'mia-who-leaves';
 const SECRET = 'value-of-a-sensitive-variable';
 const TOPICS = ['organizations.state', 'workspaces.state', 'tags.state', 'registry.state'] as const;
 
@@ -90,7 +93,7 @@ beforeAll(async () => {
   kafka = await startKafka();
   server = await startTestServer();
   acme = await makeOrganization(server, 'acme');
-  owner = await makeMember(server, 'acme', 'olga', [acme.ownersTeam]);
+  owner = await makeMember(server, 'acme', OWNER, [acme.ownersTeam]);
   for (let n = 0; n < 5; n += 1) {
     const id = await makeWorkspace(
       owner,
@@ -161,7 +164,7 @@ describe('the state topics', () => {
       200,
     );
     const variable = await makeVariable(owner, `/api/v2/workspaces/${id}/vars`, { key: 'zone' });
-    const mia = await makeMember(server, 'acme', 'mia', [team, acme.ownersTeam]);
+    const mia = await makeMember(server, 'acme', FORGOTTEN, [team, acme.ownersTeam]);
     const spare = await makeWorkspace(owner, 'acme', 'spare');
     expectStatus(await mia.post(workspacePath(spare, 'lock'), { reason: 'repair' }), 200);
     await bindTags(mia, `workspaces/${id}`, { cost: '43' });
@@ -190,7 +193,9 @@ describe('the state topics', () => {
   it('contain neither secrets, nor names and addresses of people, also of those who were forgotten', async () => {
     const everything = JSON.stringify(await readMessages());
     expect(everything).not.toContain(SECRET);
-    expect(everything).not.toMatch(/olga|mia|@(?:people|acme)\.test|atlasv1/);
+    expect(everything).not.toContain(OWNER);
+    expect(everything).not.toContain(FORGOTTEN);
+    expect(everything).not.toMatch(/@(?:people|acme)\.test|atlasv1/);
   });
 
   it('get a message without a value for each resource that is deleted', async () => {
