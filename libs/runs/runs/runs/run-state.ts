@@ -1,13 +1,15 @@
 import type { DataOf, HandlersByType, Timestamp } from '#platform/kernel';
 import type { RunOptions } from './run-options.js';
 import { isApplying, isFinal, isExecuting, type RunStatus } from './run-status.js';
-import type { RunEvent } from './run-event.js';
+import { ASSESSMENT, type RunEvent } from './run-event.js';
 import { createStage, setResult, setStage, type TaskOfRun, type TaskStage } from '../task-stages/run-task-stage.js';
 
 /** The facts of a run that the rules need. */
 export type ExistingRun = {
   readonly status: RunStatus;
   readonly workspace: string;
+  /** Whether it is the plan of a health assessment. */
+  readonly isAssessment: boolean;
   readonly planOnly: boolean;
   readonly savePlan: boolean;
   readonly autoApply: boolean;
@@ -103,9 +105,10 @@ const changeStages = (run: RunState, change: (stages: readonly TaskStage[]) => r
 const keepState = (_: unknown, state: RunState): RunState => state;
 
 export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState> = {
-  RunCreated: ({ workspace, options: { planOnly, savePlan, autoApply, allowEmptyApply } }) => ({
+  RunCreated: ({ workspace, source, options: { planOnly, savePlan, autoApply, allowEmptyApply } }) => ({
     status: STATUS_AFTER.RunCreated,
     workspace,
+    isAssessment: source === ASSESSMENT,
     planOnly,
     savePlan,
     autoApply,

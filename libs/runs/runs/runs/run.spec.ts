@@ -301,7 +301,7 @@ describe('a claimed run', () => {
       .yields(generated, { type: 'RunErrored', data: { message: null } });
   });
 
-  it('records with the end of the plan what it has found about drift', () => {
+  it('records with the end of the plan what it has found about drift, only in health assessments', () => {
     const assessed = {
       resourcesDrifted: 1,
       resourcesUndrifted: 2,
@@ -310,12 +310,16 @@ describe('a claimed run', () => {
       checksErrored: 0,
       checksUnknown: 0,
     };
-    given(created(), queued, planning)
+    const assessment: RunEvent = { type: 'RunCreated', data: { ...creation(), source: 'assessment' } };
+    given(assessment, queued, planning)
       .when(report('planned', { assessed }))
       .yields({ type: 'RunAssessed', data: assessed }, planned());
-    given(created(), queued, planning)
+    given(assessment, queued, planning)
       .when(report('errored', { assessed }))
       .yields({ type: 'RunErrored', data: { message: null } });
+    given(created({ refreshOnly: true }), queued, planning)
+      .when(report('planned', { assessed }))
+      .yields(planned());
   });
 
   it('loses its data once, and only after its end', () => {

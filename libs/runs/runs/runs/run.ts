@@ -52,7 +52,7 @@ export type RunProgress = {
   readonly hasChanges: boolean;
   readonly hasGeneratedConfiguration: boolean;
   readonly resources: PlannedCounts;
-  /** Null if the executor has reported nothing about drift. */
+  /** Null if the executor has reported nothing about drift. Recorded only for health assessments. */
   readonly assessed: AssessedCounts | null;
   readonly message: string | null;
 };
@@ -198,7 +198,9 @@ const decideProgress = (progress: RunProgress, current: ExistingRun): readonly R
       ? [{ type: 'RunConfigurationGenerated', data: {} }]
       : [];
   const assessed: readonly RunEvent[] =
-    progress.assessed && progress.status === 'planned' ? [{ type: 'RunAssessed', data: progress.assessed }] : [];
+    current.isAssessment && progress.assessed && progress.status === 'planned'
+      ? [{ type: 'RunAssessed', data: progress.assessed }]
+      : [];
   const events = [...generated, ...assessed, ...transitions.map((status) => toRunEvent(status, progress))];
   return [...events, ...continueAfterReport(fold({ evolve: runEvolutions }, current as RunState, events))];
 };
@@ -268,7 +270,7 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
 };
 
 export const run: Decider<RunState, RunCommand, RunEvent> = {
-  version: 8,
+  version: 9,
   initial: { status: 'absent' },
   decide: decisions,
   evolve: runEvolutions,
