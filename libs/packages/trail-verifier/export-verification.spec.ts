@@ -262,6 +262,16 @@ describe('an export', () => {
       'line 2: entry 0: salt: must be 32 bytes in base64',
     ],
     [
+      'more commitments than an entry can have',
+      formatSampleExport(checkpoint, [
+        {
+          ...lines[0],
+          commitments: Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`/${n}`, lines[0]?.salt])),
+        },
+      ]),
+      'line 2: entry 0: commitments: must have at most 1000 JSON pointers, got 1001',
+    ],
+    [
       'a salt without a commitment',
       formatSampleExport(checkpoint, [{ ...lines[0], commitments: {} }]),
       'line 2: entry 0: salts: /auth/description has no commitment',

@@ -107,6 +107,14 @@ describe('a leaf', () => {
     );
   });
 
+  it('masks absent members that are as many as fit in a line of an export', () => {
+    const names = ['__proto__', ...Array.from({ length: 70_000 }, (_, n) => `name${n}`)];
+    const commitments = Object.fromEntries(names.map((name) => [`/auth/${name}`, commitment]));
+    const masked = Object.fromEntries(names.map((name) => [name, null]));
+    const leaf = computeLeaf({ salt: SALT, entry: { auth: {} }, commitments });
+    expect(computeLeaf({ salt: SALT, entry: { auth: masked }, commitments })).toEqual(leaf);
+  });
+
   it.each([
     ['auth', 'must be a JSON pointer such as /auth/description, got "auth"'],
     ['', 'must be a JSON pointer such as /auth/description, got ""'],

@@ -1,7 +1,7 @@
 import { canonicalize, canonicalizeMembers, sortNames } from './canonical-json.js';
 
 /** The members that a mask replaces: null for a member that becomes null, or the mask of the members below it. */
-type Mask = ReadonlyMap<string, Mask | null>;
+type Mask = Map<string, Mask | null>;
 
 /**
  * Returns the canonical JSON of an entry with null at each JSON pointer. Pointers name members of objects. A member that is
@@ -29,11 +29,13 @@ export const appendPointer = (parent: string, name: string): string =>
 const parsed = new Map<string, readonly string[]>();
 const masks = new Map<string, Mask>();
 const CACHED_MAX = 1_000;
+const CACHED_LENGTH_MAX = 4_096;
 
 const findCached = <T>(cache: Map<string, T>, name: string, create: () => T): T => {
   const value = cache.get(name);
   if (value !== undefined) return value;
   const created = create();
+  if (name.length > CACHED_LENGTH_MAX) return created;
   if (cache.size >= CACHED_MAX) cache.clear();
   cache.set(name, created);
   return created;
@@ -41,18 +43,18 @@ const findCached = <T>(cache: Map<string, T>, name: string, create: () => T): T 
 
 const findMask = (pointers: readonly string[]): Mask =>
   findCached(masks, JSON.stringify(pointers), () => {
-    const mask = new Map<string, Mask | null>();
+    const mask: Mask = new Map();
     for (const pointer of pointers) addPointer(mask, pointer);
     return mask;
   });
 
-const addPointer = (mask: Map<string, Mask | null>, pointer: string): void => {
+const addPointer = (mask: Mask, pointer: string): void => {
   const names = parsePointer(pointer);
   const last = names.at(-1) as string;
   let node = mask;
   for (const name of names.slice(0, -1)) {
-    if (node.get(name) === null) throw new RangeError(`${pointer} is below another pointer`);
-    const below = new Map(node.get(name));
+    const below: Mask | null = node.has(name) ? (node.get(name) as Mask | null) : new Map();
+    if (below === null) throw new RangeError(`${pointer} is below another pointer`);
     node.set(name, below);
     node = below;
   }
@@ -78,7 +80,11 @@ const addAbsent = (members: Readonly<Record<string, unknown>>, mask: Mask): Read
   let all = members;
   for (const name of mask.keys()) {
     // A member of the prototype, such as `constructor`, is no member of the entry.
-    if (!Object.hasOwn(members, name) || members[name] === undefined) all = { ...all, [name]: null };
+    if (Object.hasOwn(members, name) && members[name] !== undefined) continue;
+    // One copy for all names: a copy for each takes seconds for some thousand names.
+    if (all === members) all = { ...members };
+    // An assignment to `__proto__` creates no member.
+    Object.defineProperty(all, name, { value: null, enumerable: true, configurable: true, writable: true });
   }
   return all;
 };

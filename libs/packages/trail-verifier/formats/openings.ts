@@ -46,8 +46,14 @@ export const parseOpening = (
   return opening;
 };
 
+/** Entries of a trail have a few personal values. */
+const DIGESTS_MAX = 1_000;
+
 const parseDigests = (value: unknown, name: string, isDigest: DigestCheck): Readonly<Record<string, string>> => {
   if (!isJsonObject(value)) throw new RangeError(`${name}: must be an object`);
+  const count = Object.keys(value).length;
+  if (count > DIGESTS_MAX)
+    throw new RangeError(`${name}: must have at most ${DIGESTS_MAX} JSON pointers, got ${count}`);
   for (const pointer in value) {
     // A pointer begins with a slash, so it is no name with a meaning of its own, such as __proto__.
     if (!pointer.startsWith('/'))
