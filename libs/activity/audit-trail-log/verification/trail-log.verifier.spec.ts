@@ -69,7 +69,8 @@ it.each([
     sql`update audit_trail.leaves set leaf = ${other} where index = 650`,
     /^the checkpoint of size 700 of .* differs/,
   ],
-  ['a removed leaf', sql`delete from audit_trail.leaves where index = 699`, /^a checkpoint has the size 700/],
+  ['the last leaf, removed', sql`delete from audit_trail.leaves where index = 699`, /^a checkpoint has the size 700/],
+  ['a removed leaf after the tiles', sql`delete from audit_trail.leaves where index = 650`, /^leaf 650 is missing/],
   [
     'a changed tile',
     sql`update audit_trail.tiles set hashes = ${changed} where level = 0 and index = 1`,
@@ -117,4 +118,16 @@ it('names a leaf and a tile that were changed together', async () => {
     update audit_trail.tiles set hashes = ${changed} where level = 0 and index = 0 and organization = ${organization}`,
   );
   expect(await findDifference()).toMatch(/^tile 0\/0 differs|^the checkpoint of size 100/);
+});
+
+it('names the last complete tile if it was removed after its leaves were deleted', async () => {
+  await tamper(
+    server.database,
+    sql`delete from audit_trail.leaves where organization = ${organization} and index < 512`,
+  );
+  await tamper(
+    server.database,
+    sql`delete from audit_trail.tiles where organization = ${organization} and level = 0 and index = 1`,
+  );
+  expect(await findDifference()).toBe('tile 0/1 is missing');
 });

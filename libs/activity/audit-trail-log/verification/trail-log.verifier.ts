@@ -17,8 +17,8 @@ import {
   lacksTile,
   listBottomTiles,
   listCheckpoints,
+  listLastLeaves,
   listSignedLogs,
-  readLastLeaves,
   type BottomTile,
   type StoredCheckpoint,
 } from './trail-logs.queries.js';
@@ -62,14 +62,20 @@ class TrailLogVerifier {
       const difference = findDifferentLeaves(tiles, first) ?? (await this.append(tiles.map(({ hashes }) => hashes)));
       if (difference !== null) return difference;
     }
-    const end = this.edge.size;
-    const last = await readLastLeaves(this.database, this.organization, end);
     return (
-      (await this.append([last])) ??
+      (await this.findMissingTile(this.edge.size / TILE_WIDTH)) ??
+      (await this.appendLast()) ??
       (await this.findTooLarge()) ??
-      (await this.findMissingTile(end / TILE_WIDTH)) ??
       this.findDifferentTimeStamp()
     );
+  }
+
+  /** Appends the leaves after the last complete tile. */
+  private async appendLast(): Promise<string | null> {
+    const from = this.edge.size;
+    const last = await listLastLeaves(this.database, this.organization, from);
+    const gap = last.findIndex(({ index }, n) => index !== from + n);
+    return gap === -1 ? this.append(last.map(({ leaf }) => leaf)) : `leaf ${from + gap} is missing`;
   }
 
   private async append(joined: readonly Buffer[]): Promise<string | null> {
@@ -119,7 +125,7 @@ class TrailLogVerifier {
     return size === null ? null : `a checkpoint has the size ${size}, and the log is shorter`;
   }
 
-  /** Without the last complete tile, nothing compares the checkpoints behind it. */
+  /** Without the last complete tile, its leaves may have been deleted, and nothing compares the checkpoints behind it. */
   private async findMissingTile(index: number): Promise<string | null> {
     return (await lacksTile(this.database, this.organization, index)) ? `tile 0/${index} is missing` : null;
   }

@@ -32,15 +32,17 @@ export const listBottomTiles = (
      where organization = ${organization} and level = 0 and index >= ${first} order by index limit ${limit}`);
 
 /**
- * Returns the leaves from an index on, joined, and less than a tile of them. While the signer is behind, there are more: no
+ * Returns the leaves from an index on, in order, and less than a tile of them. While the signer is behind, there are more: no
  * checkpoint covers these, and no tile of them is stored yet.
  */
-export const readLastLeaves = async (database: Database, organization: string, from: number): Promise<Buffer> => {
-  const row = await database.row<{ readonly leaves: Buffer | null }>(sql`
-    select string_agg(leaf, '' order by index) as leaves from audit_trail.log_leaves
-     where organization = ${organization} and index >= ${from} and index < ${from + TILE_WIDTH - 1}`);
-  return row?.leaves ?? Buffer.alloc(0);
-};
+export const listLastLeaves = (
+  database: Database,
+  organization: string,
+  from: number,
+): Promise<readonly { readonly index: number; readonly leaf: Buffer }[]> =>
+  database.rows<{ readonly index: number; readonly leaf: Buffer }>(sql`
+    select index, leaf from audit_trail.log_leaves
+     where organization = ${organization} and index >= ${from} and index < ${from + TILE_WIDTH - 1} order by index`);
 
 type StoredTileRoot = { readonly hashes: Buffer; readonly root: Buffer };
 
