@@ -52,27 +52,46 @@ beforeEach(() => {
 const keep = (url: string, scope: DocumentScope, { body = `body of ${url}`, identity = ADA, kind = WORKSPACE } = {}) =>
   cache.keep(cache.createTicket(), { identity, url, body: Buffer.from(body), contentType: 'text/plain', kind, scope });
 
+/** Keeps a list that is made of kept resources. */
+const makeList = (url: string, body = url) =>
+  cache.keepRepeated({
+    identity: ADA,
+    url,
+    body: Buffer.from(body),
+    contentType: 'text/plain',
+    kind: WORKSPACE,
+    scope: inWorkspace(null),
+  });
+
 const find = (url: string, identity = ADA): string | null => cache.find(identity, url)?.body.toString() ?? null;
 
 describe('a kept document', () => {
   it('that is made of kept resources is kept the second time, and again the second time after others', () => {
-    const make = (url: string) =>
-      cache.keepRepeated({
-        identity: ADA,
-        url,
-        body: Buffer.from(url),
-        contentType: 'text/plain',
-        kind: WORKSPACE,
-        scope: inWorkspace(null),
-      });
-    make('/list');
+    makeList('/list');
     expect(find('/list')).toBeNull();
-    make('/list');
+    makeList('/list');
     expect(find('/list')).toBe('/list');
-    make('/once');
-    for (let page = 1; page <= 64; page += 1) make(`/${page}`);
-    make('/once');
+    makeList('/once');
+    for (let page = 1; page <= 20; page += 1) makeList(`/${page}`, 'x'.repeat(4 * KIB));
+    makeList('/once');
     expect(find('/once')).toBeNull();
+  });
+
+  it('that is made of kept resources is kept if so many others take turns with it as fit in the memory', () => {
+    const urls = Array.from({ length: 100 }, (_, n) => `/${n}`);
+    for (const url of [...urls, ...urls]) makeList(url);
+    expect(urls.map((url) => find(url))).toEqual(urls);
+  });
+
+  it('that is made of kept resources is kept again after a change, although others were made since the first time', () => {
+    makeList('/list');
+    for (let page = 1; page <= 20; page += 1) {
+      makeList('/list');
+      cache.onChanges([change('Renamed', 'ws-1')]);
+      makeList(`/${page}`, 'x'.repeat(4 * KIB));
+    }
+    makeList('/list');
+    expect(find('/list')).toBe('/list');
   });
 
   it('is found by its caller and its exact address', () => {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Actor, DocumentKind, Identity } from '#api/access';
 import type { LogChange } from '#storage/event-store';
@@ -56,8 +57,7 @@ type NewDocument = Pick<CacheEntry, 'body' | 'contentType' | 'kind' | 'scope'> &
   readonly url: string;
 };
 
-/** Responses that were made of kept resources, of which the next ones like these are kept. */
-const MAX_RECENT_KEYS = 64;
+const estimateBytes = (key: string, body: Buffer): number => body.length + key.length + ENTRY_BYTES;
 
 const nameLists = (organization: string): string => `${organization} lists`;
 
@@ -74,7 +74,11 @@ const listScopeNames = ({ organization, workspace }: DocumentScope): readonly [s
 export class DocumentCache implements ChangeListener {
   private readonly entries: LRUCache<string, CacheEntry>;
   private readonly byScope = new Map<string, Set<CacheEntry>>();
-  private readonly recentKeys = new LRUCache<string, true>({ max: MAX_RECENT_KEYS });
+  /**
+   * Hashes of keys of responses that were made of kept resources, with the bytes that the responses would take: as many as the
+   * cache could keep.
+   */
+  private readonly recentKeys: LRUCache<string, number>;
   private readonly callerNumbers = new WeakMap<Identity, number>();
   private callers = 0;
   private recent: LogChange[] = [];
@@ -93,6 +97,7 @@ export class DocumentCache implements ChangeListener {
       sizeCalculation: ({ bytes }) => bytes,
       dispose: (entry, _key, reason) => reason === 'evict' && this.forget(entry, 'memory'),
     });
+    this.recentKeys = new LRUCache({ maxSize: maxBytes, sizeCalculation: (bytes) => bytes });
   }
 
   find(identity: Identity, url: string): KeptDocument | null {
@@ -118,7 +123,7 @@ export class DocumentCache implements ChangeListener {
   keep(ticket: ReadTicket, { identity, url, ...document }: NewDocument): void {
     const key = this.buildKey(identity, url);
     if (this.entries.has(key)) return;
-    const bytes = document.body.length + key.length + ENTRY_BYTES;
+    const bytes = estimateBytes(key, document.body);
     if (bytes > this.maxBytes * LARGEST_PART || this.hasChangedSince(ticket, document)) return;
     const entry = { ...document, key, bytes, storedAt: this.clock.now().getTime(), isCurrent: true };
     for (const name of listScopeNames(entry.scope)) {
@@ -131,14 +136,16 @@ export class DocumentCache implements ChangeListener {
   }
 
   /**
-   * Keeps a response that is made of kept resources, if the same one was made a short time ago. Clients that read one page
+   * Keeps a response that is made of kept resources, if the cache would still have it from the last time. Clients that read one page
    * after the other would otherwise replace all kept responses, and each of them is memory that only a collection of the
    * whole heap frees.
    */
   keepRepeated(response: NewDocument): void {
     const key = this.buildKey(response.identity, response.url);
-    if (this.recentKeys.has(key)) this.keep(this.createTicket(), response);
-    else this.recentKeys.set(key, true);
+    const recentKey = hash('sha256', key, 'base64');
+    const isRepeated = this.recentKeys.has(recentKey);
+    this.recentKeys.set(recentKey, estimateBytes(key, response.body));
+    if (isRepeated) this.keep(this.createTicket(), response);
   }
 
   onChanges(changes: readonly LogChange[]): void {
