@@ -22,6 +22,8 @@ type Stop = { readonly point: StatementPoint; readonly onStop: () => void };
 class ProxiedConnection {
   private recentText = '';
   private isReached = false;
+  /** The last bytes of Postgres: an answer can arrive in several chunks. */
+  private ending: Buffer = Buffer.alloc(0);
 
   constructor(
     private readonly client: Socket,
@@ -52,7 +54,8 @@ class ProxiedConnection {
 
   private answer(bytes: Buffer): void {
     const stop = this.getStop();
-    if (stop && this.isReached && bytes.subarray(-IDLE.length).equals(IDLE)) return this.stopAll(stop);
+    this.ending = Buffer.concat([this.ending, bytes.subarray(-IDLE.length)]).subarray(-IDLE.length);
+    if (stop && this.isReached && this.ending.equals(IDLE)) return this.stopAll(stop);
     this.client.write(bytes);
   }
 }

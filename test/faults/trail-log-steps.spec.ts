@@ -119,17 +119,27 @@ afterAll(async () => {
   await rm(site, { recursive: true, force: true });
 });
 
-/** Starts a projector, and kills it when it reaches a point. `arrange` calls its argument at the point. */
-const killAt = async (projector: Product, arrange: (reach: () => Promise<void>) => void): Promise<void> => {
+/**
+ * Starts a projector, and kills it when it reaches a point. `arrange` calls its first argument at the point, and the second if
+ * the point cannot be reached.
+ */
+const killAt = async (
+  projector: Product,
+  arrange: (reach: () => Promise<void>, fail: (error: unknown) => void) => void,
+): Promise<void> => {
   let isReached = false;
+  let failure: unknown;
   const started: { process: ReturnType<Product['spawn']> | null } = { process: null };
-  arrange(async () => {
+  const reach = async (): Promise<void> => {
     started.process?.kill('SIGKILL');
     isReached = true;
     await started.process?.ended;
-  });
+  };
+  arrange(reach, (error) => (failure = error));
   started.process = projector.spawn('projector');
-  await waitUntil(() => isReached, 'the projector reaches the step', RECOVERY_MS);
+  const isOver = (): boolean => isReached || failure !== undefined;
+  await waitUntil(isOver, 'the projector reaches the step', RECOVERY_MS);
+  expect(failure).toBeUndefined();
   expect(await started.process.ended).toMatchObject({ signal: 'SIGKILL' });
 };
 
@@ -140,7 +150,7 @@ const countPosts = ({ passed }: FaultyProxy): number => passed.filter(({ method 
 
 /** Kills the projector before the service gets its request, or after the service has answered and before the answer arrives. */
 const killAtRequest = async (projector: Product, proxy: FaultyProxy, side: 'before' | 'after'): Promise<void> => {
-  await killAt(projector, (reach) =>
+  await killAt(projector, (reach, fail) =>
     proxy.trouble(async ({ method }) => {
       if (method !== 'POST') return null;
       if (side === 'before') {
@@ -148,7 +158,9 @@ const killAtRequest = async (projector: Product, proxy: FaultyProxy, side: 'befo
         return { cut: true };
       }
       const passed = countPosts(proxy);
-      void waitUntil(() => countPosts(proxy) > passed, 'the service answers').then(reach);
+      void waitUntil(() => countPosts(proxy) > passed, 'the service answers')
+        .then(reach)
+        .catch(fail);
       return { swallow: true };
     }),
   );
