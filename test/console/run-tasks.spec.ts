@@ -196,7 +196,7 @@ describe('the run tasks of a workspace', () => {
     const card = cardOf(page);
     const row = card.getByRole('row').filter({ hasText: 'licences' });
     await card.getByText('Before the plan: mandatory, in all workspaces').waitFor();
-    expect(await card.getByRole('button', { name: 'Change everywhere' }).count()).toBe(0);
+    await expectElements(card.getByRole('button', { name: 'Change everywhere' }), 0);
 
     await card.getByRole('button', { name: 'Attach a run task' }).click();
     const attach = page.getByRole('dialog', { name: 'Attach a run task' });
@@ -246,7 +246,7 @@ describe('the run tasks of a workspace', () => {
     await cardOf(page).getByRole('row').filter({ hasText: 'readable' }).waitFor();
     const attach = cardOf(page).getByRole('button', { name: 'Attach a run task' });
     expect(await attach.getAttribute('aria-disabled')).toBe('true');
-    expect(await cardOf(page).getByRole('button', { name: 'Change readable' }).count()).toBe(0);
+    await expectElements(cardOf(page).getByRole('button', { name: 'Change readable' }), 0);
     await page.context().close();
   });
 });

@@ -111,6 +111,7 @@ describe('the tokens of a team', () => {
     await page.getByText('The team has no token yet.').waitFor();
     await page.getByRole('button', { name: 'New token' }).click();
     const dialog = page.getByRole('dialog', { name: 'New token of platform' });
+    await dialog.getByLabel('Description').waitFor();
     await expectElements(dialog.getByRole('combobox', { name: 'Owner' }), 0);
     await dialog.getByLabel('Description').fill('Nightly');
     await dialog.getByRole('button', { name: 'Create' }).click();
