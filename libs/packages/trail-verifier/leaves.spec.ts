@@ -107,8 +107,8 @@ describe('a leaf', () => {
     );
   });
 
-  it('masks absent members that are as many as fit in a line of an export', () => {
-    const names = ['__proto__', ...Array.from({ length: 70_000 }, (_, n) => `name${n}`)];
+  it('masks very many absent members', () => {
+    const names = ['__proto__', ...Array.from({ length: 20_000 }, (_, n) => `name${n}`)];
     const commitments = Object.fromEntries(names.map((name) => [`/auth/${name}`, commitment]));
     const masked = Object.fromEntries(names.map((name) => [name, null]));
     const leaf = computeLeaf({ salt: SALT, entry: { auth: {} }, commitments });
