@@ -211,6 +211,7 @@ describe('the header', () => {
     await waitForTitle(page, 'Workspaces');
     await page.getByRole('button', { name: 'acme' }).click();
     await page.getByRole('menuitem', { name: 'All organizations' }).waitFor();
+    await page.getByRole('menuitem', { name: 'acme' }).waitFor();
     await expectElements(page.getByRole('menuitem', { name: 'zeta' }), 0);
     expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press('Escape');
