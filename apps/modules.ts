@@ -200,6 +200,7 @@ type JobSettings = Pick<
   | 'retentionCheckMs'
   | 'softDeletedDays'
   | 'sessions'
+  | 'siteRunsPerOrganization'
   | 'outboundPrivateHosts'
   | 'publicUrl'
   | 'smtp'
@@ -237,10 +238,10 @@ const createFileJobs = (
 /** Returns the job that starts health assessments, or ends those that wait: the self-hosted edition has none. */
 const createAssessmentJob = (
   { store, clock, ids }: ScheduledJobDependencies,
-  { assessmentHours, edition, toolReleases }: JobSettings,
+  { assessmentHours, edition, siteRunsPerOrganization, toolReleases }: JobSettings,
 ): ScheduledJob =>
   createAssessmentsJob(
-    { store, clock, ids, releases: new ToolReleases(toolReleases) },
+    { store, clock, ids, releases: new ToolReleases(toolReleases), siteRunsPerOrganization },
     edition === 'self-hosted' ? null : assessmentHours,
   );
 

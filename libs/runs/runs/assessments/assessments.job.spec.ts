@@ -68,7 +68,10 @@ const setViewVersion = async (version: 0 | 1): Promise<void> =>
     on conflict (view) do update set version = excluded.version`));
 
 const createJob = (hours: number | null = 24) =>
-  createAssessmentsJob({ ...server.runtime, store: server.store, clock, releases: new ToolReleases() }, hours);
+  createAssessmentsJob(
+    { ...server.runtime, store: server.store, clock, releases: new ToolReleases(), siteRunsPerOrganization: null },
+    hours,
+  );
 const runJob = async (hours?: number | null): Promise<void> => {
   // It starts nothing while the follower is behind.
   await caughtUp();
@@ -91,7 +94,8 @@ const runWhenDue = async (...workspaces: readonly string[]): Promise<void> => {
   }
 };
 const caughtUp = async (): Promise<void> => {
-  for (const follower of ['assessments', 'run_queue']) await waitForFollowers(server.store, follower);
+  // The queue of runs appends events that the follower of assessments reads.
+  for (const follower of ['run_queue', 'assessments']) await waitForFollowers(server.store, follower);
 };
 const pass = (hours: number): void => void clock.pass({ minutes: hours * 60 });
 
@@ -187,7 +191,9 @@ describe('a health assessment', () => {
     expectStatus(await server.patch(`/api/v2/workspaces/${local}`, mode), 200);
     const busy = await anAppliedWorkspace();
     await makeRun(server, busy);
-    await runWhenDue(...skipped, failed, locked, local, busy);
+    const begun = await anAppliedWorkspace();
+    await runWhenDue(...skipped, failed, locked, local, busy, begun);
+    expect((await assessmentsOf(begun)).length).toBeGreaterThan(0);
     for (const id of [...skipped, failed, locked, local, busy]) expect(await assessmentsOf(id)).toEqual([]);
   });
 
@@ -200,6 +206,28 @@ describe('a health assessment', () => {
     expectStatus(await enforced(true), 200);
     await runWhenDue(id);
     expectStatus(await enforced(false), 200);
+    expect(await assessmentsOf(id)).toHaveLength(1);
+  });
+
+  it('begins only while fewer than 20 wait in the organization, and fewer than 500 at the site', async () => {
+    const [first, id] = [await anAppliedWorkspace(), await anAppliedWorkspace()];
+    await runWhenDue(first);
+    const run = await latestOf(first);
+    const copy = (count: number, organization: string) =>
+      server.database.rows(sql`
+        insert into runs select (jsonb_populate_record(r, jsonb_build_object(
+          'id', 'run-copy' || n, 'created_at', 'infinity', 'organization', coalesce(nullif(${organization}, ''), r.organization)))).*
+          from runs r cross join generate_series(1, ${count}::integer) n where r.id = ${run}`);
+    for (const [count, organization] of [
+      [20, ''],
+      [500, 'org-other'],
+    ] as const) {
+      await copy(count, organization);
+      await runWhenDue(id);
+      await server.database.rows(sql`delete from runs where id like 'run-copy%'`);
+      expect(await assessmentsOf(id)).toEqual([]);
+    }
+    await runWhenDue(id);
     expect(await assessmentsOf(id)).toHaveLength(1);
   });
 
@@ -281,6 +309,87 @@ describe('a health assessment', () => {
     await ended(run, 'canceled');
     expect(await claim()).toBe(after);
     await ended(after, 'planned');
+  });
+
+  /** Starts an executor. Returns its claim, which resolves to the id of the run. */
+  const startExecutor = async (): Promise<() => Promise<string | undefined>> => {
+    const id = expectStatus(await agents.post(`/api/v2/agent-pools/${pool}/agents`), 201).body.data.id as string;
+    return async () => (await agents.post(`/api/v2/agents/${id}/actions/claim`)).body?.data?.id;
+  };
+
+  /** Returns the only assessment that waits, and the claim of an executor. */
+  const aWaitingAssessment = async (id: string) => {
+    await runJob(null);
+    await runWhenDue(id);
+    const run = await latestOf(id);
+    await cancelAllBut(run);
+    return { run, claim: await startExecutor() };
+  };
+
+  it('is neither claimed nor finished at a restored site', async () => {
+    const { run, claim } = await aWaitingAssessment(await anAppliedWorkspace());
+    const [begun] = await server.database.rows<{ at: string }>(
+      sql`delete from runs.assessments_begun returning begun_at as at`,
+    );
+    expect(await claim()).toBeUndefined();
+    await server.database.rows(
+      sql`insert into runs.assessments_begun (begun_at) values (${begun?.at ?? ''}::timestamptz)`,
+    );
+    expect(await claim()).toBe(run);
+    await server.database.rows(sql`delete from runs.assessments_begun`);
+    clock.pass({ seconds: 1 });
+    await runJob();
+    expect(await isCancelRequested(run)).toBe(true);
+    expectStatus(await report(run, 'canceled', { fence: 1 }), 200);
+  });
+
+  it.each(['workspace', 'operator'] as const)('is neither claimed nor finished if the %s wants none', async (who) => {
+    const id = await anAppliedWorkspace();
+    const { run, claim } = await aWaitingAssessment(id);
+    const enable = async (value: boolean) =>
+      expectStatus(
+        await server.patch(`/api/v2/workspaces/${id}`, resource('workspaces', { 'assessments-enabled': value })),
+        200,
+      );
+    await enable(false);
+    expect(await claim()).toBeUndefined();
+    await enable(true);
+    expect(await claim()).toBe(run);
+    await runJob();
+    expect(await isCancelRequested(run)).toBe(false);
+    if (who === 'workspace') await enable(false);
+    await runJob(who === 'workspace' ? 24 : null);
+    expect(await isCancelRequested(run)).toBe(true);
+    expectStatus(await report(run, 'canceled', { fence: 1 }), 200);
+  });
+
+  it('is canceled if a run waits although another executor seems to be idle', async () => {
+    const [id, other] = [await anAppliedWorkspace(), await anAppliedWorkspace({})];
+    const { run, claim } = await aWaitingAssessment(id);
+    expect(await claim()).toBe(run);
+    // It never claims, as if it was killed.
+    await startExecutor();
+    const waiting = await makeRun(server, other, { 'plan-only': true });
+    await runJob();
+    expect(await isCancelRequested(run)).toBe(false);
+    clock.pass({ seconds: 30 });
+    await runJob();
+    expect(await isCancelRequested(run)).toBe(true);
+    expectStatus(await report(run, 'canceled', { fence: 1 }), 200);
+    expect(await claim()).toBe(waiting);
+    expectStatus(await report(waiting, 'planned', { fence: 1 }), 200);
+  });
+
+  it('begins after a failed plan of a pull request, and while one waits', async () => {
+    const [failed, waiting] = [await anAppliedWorkspace(), await anAppliedWorkspace()];
+    clock.pass({ seconds: 1 });
+    await reported(await makeRun(server, failed, { 'plan-only': true }), 'planning', 'errored');
+    await makeRun(server, waiting, { 'plan-only': true });
+    await runWhenDue(failed, waiting);
+    await runJob();
+    for (const id of [failed, waiting]) {
+      expect((await assessmentsOf(id)).map(({ attributes }) => attributes.status)).toEqual(['plan_queued']);
+    }
   });
 
   const isCancelRequested = async (id: string): Promise<boolean> =>

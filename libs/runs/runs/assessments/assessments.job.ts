@@ -9,6 +9,7 @@ import { ASSESSMENT, ASSESSMENTS } from '../runs/run-event.js';
 import { deriveId } from '../runs/runs.ids.js';
 import { createServerRun } from '../runs/server-runs.operation.js';
 import { listDueHashes, type DueHashes } from './assessment-schedule.js';
+import { listDisplacedAssessments } from './displaced-assessments.queries.js';
 import { assessmentsFollower } from './assessments.follower.js';
 import {
   countWaiting,
@@ -26,7 +27,11 @@ const HOUR_SECONDS = 3_600;
 const MAX_STARTED = 100;
 /** Assessments of one organization that wait for an executor. Others of it are skipped until the next period. */
 const MAX_WAITING = 20;
+/** Assessments of the site that wait for an executor: each claim reads them. */
+const MAX_WAITING_OF_SITE = 500;
 const MAX_CANCELED = 500;
+/** An idle executor claims a run within a few seconds. */
+const MAX_DELAY_SECONDS = 30;
 /** A follower that is further behind cancels no assessments in time. */
 const MAX_LAG_SECONDS = 60;
 
@@ -35,6 +40,8 @@ type AssessmentsDependencies = {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly releases: ToolReleases;
+  /** See `SiteRunLimit`. */
+  readonly siteRunsPerOrganization: number | null;
 };
 
 const logger = new Logger('Assessments');
@@ -80,6 +87,7 @@ class AssessmentsRound {
   async run(periodSeconds: number | null): Promise<void> {
     const { database } = this.dependencies.store;
     await this.cancelOutdated(periodSeconds);
+    await this.cancelDisplaced();
     if (periodSeconds !== null && !(await isUpgrading(database)) && !(await this.isFollowerBehind())) {
       await this.startDue(periodSeconds);
     }
@@ -97,13 +105,22 @@ class AssessmentsRound {
   }
 
   private async cancelOutdated(periodSeconds: number | null): Promise<void> {
-    const { store } = this.dependencies;
-    // Those of the present instant too if there is no period.
-    const before = this.secondsAgo(periodSeconds ?? -1);
+    const before = this.secondsAgo(periodSeconds ?? 0);
+    const query = { before, isOff: periodSeconds === null, limit: MAX_CANCELED };
+    await this.cancel(await listOutdatedAssessments(this.dependencies.store.database, query));
+  }
+
+  private async cancelDisplaced(): Promise<void> {
+    const { store, siteRunsPerOrganization } = this.dependencies;
+    const since = this.secondsAgo(MAX_DELAY_SECONDS);
+    await this.cancel(await listDisplacedAssessments(store.database, siteRunsPerOrganization, since, MAX_CANCELED));
+  }
+
+  private async cancel(assessments: readonly { readonly id: string }[]): Promise<void> {
     const forceCancelAvailableAt = formatTimestamp(this.nowMs + COOL_OFF_MS);
-    for (const { id } of await listOutdatedAssessments(store.database, before, MAX_CANCELED)) {
+    for (const { id } of assessments) {
       if (this.round.signal.aborted) return;
-      await this.attempt(id, () => cancelRun(store, id, { forceCancelAvailableAt }, this.context));
+      await this.attempt(id, () => cancelRun(this.dependencies.store, id, { forceCancelAvailableAt }, this.context));
     }
   }
 
@@ -114,14 +131,16 @@ class AssessmentsRound {
     const hashes = listDueHashes(new Date(this.nowMs), periodSeconds);
     // Half of a period is more than the time for which a workspace is tried again, and less than the time to the next one.
     const since = this.secondsAgo(periodSeconds / 2);
+    let inTotal = [...waiting.values()].reduce((sum, number) => sum + number, 0);
     let started = 0;
     for await (const { period, ...due } of listDue(database, hashes, { since, begun })) {
-      if (this.round.signal.aborted || started >= MAX_STARTED) return;
+      if (this.round.signal.aborted || started >= MAX_STARTED || inTotal >= MAX_WAITING_OF_SITE) return;
       const { organization } = due;
       const before = waiting.get(organization) ?? 0;
       if (before >= MAX_WAITING) continue;
       if (!(await this.attempt(due.workspace, () => start(this.dependencies, due, period, this.context)))) continue;
       started += 1;
+      inTotal += 1;
       waiting.set(organization, before + 1);
       this.round.done();
     }
@@ -150,7 +169,7 @@ async function* listDue(
 
 /**
  * Starts the health assessments that are due: plans that only refresh. Cancels those that no executor has claimed in a period, and
- * those whose workspaces cannot be assessed any more. If `hours` is null, it cancels all that wait, and starts none.
+ * those whose workspaces cannot be assessed any more. If `hours` is null, it cancels all, and starts none.
  */
 export const createAssessmentsJob = (dependencies: AssessmentsDependencies, hours: number | null): ScheduledJob => ({
   name: 'assessments',

@@ -1,6 +1,8 @@
 import { selectPoolCapacity } from '#organizations/agents';
-import { sql, type Sql } from '#platform/kernel';
-import { isNoAssessment, RUN_JOINS, SERVES_WORKSPACE } from '../runs/runs.queries.js';
+import { sql, type Sql, type Timestamp } from '#platform/kernel';
+import type { Database } from '#platform/postgres';
+import { usesAllSlots } from '../runs/run-leases.queries.js';
+import { isNoAssessment, RUN_JOINS, selectRunsInReach, SERVES_WORKSPACE } from '../runs/runs.queries.js';
 
 /** The number of phases on which executors of a pool work. */
 const countLeases = (pool: string): Sql => sql`(
@@ -27,3 +29,32 @@ export const selectDisplacedAssessments = (runs: readonly string[]): Sql => sql`
   select assessed.id, min(waiting.run) as cause
     from waiting join assessed on assessed.pool = waiting.pool and assessed.place = waiting.place
    group by assessed.id`;
+
+/** Whether the executor in the row `g` accepts the phase for which the run `r` waits. One that names no phases accepts all. */
+const ACCEPTS_PHASE = sql.raw(`(
+  coalesce(jsonb_typeof(g.executor -> 'phases'), 'null') <> 'array'
+  or g.executor -> 'phases' ? case r.status when 'apply_queued' then 'apply' else 'plan' end)`);
+
+/**
+ * Returns the newest health assessment of each pool in which a run has waited for an executor since `since` or longer, whatever
+ * capacity the pool seems to have: executors may have been killed, or may accept another phase. The executor of the assessment must
+ * accept the phase for which the run waits.
+ */
+export const listDisplacedAssessments = (
+  database: Database,
+  siteRunsPerOrganization: number | null,
+  since: Timestamp,
+  limit: number,
+): Promise<readonly { readonly id: string }[]> =>
+  database.rows<{ readonly id: string }>(sql`
+    select distinct on (a.pool) a.id
+      from (select claimed.id, claimed.created_at, claimed.plan_execution ->> 'pool' as pool, claimed.plan_execution ->> 'agent' as agent
+              from runs.leases l join runs claimed on claimed.id = l.run
+             where l.slot < 0 and claimed.cancel_requested_at is null) a
+      join agent_pools ap on ap.id = a.pool
+      join agents g on g.id = a.agent
+     where exists (select 1 from ${selectRunsInReach(sql.raw('ap.organization'))} ${RUN_JOINS}
+                    where r.status in ('plan_queued', 'apply_queued') and ${isNoAssessment('r')}
+                      and (r.reached ->> r.status)::timestamptz <= ${since}::timestamptz
+                      and ${SERVES_WORKSPACE} and ${ACCEPTS_PHASE} and not ${usesAllSlots('>', siteRunsPerOrganization)})
+     order by a.pool, a.created_at desc, a.id limit ${limit}`);

@@ -3,6 +3,7 @@ import type { Database } from '#platform/postgres';
 import { selectIsEarlierView } from '#storage/event-store';
 import { EXECUTION_MODE } from '#workspaces/workspaces';
 import { isAssessment, isNoAssessment, isOpen, SERVES_WORKSPACE } from '../runs/runs.queries.js';
+import { HAS_ASSESSMENTS, isAssessmentWanted } from '../runs/run-leases.queries.js';
 import type { DueHashes } from './assessment-schedule.js';
 import { assessmentResults } from './assessments.view.js';
 
@@ -12,20 +13,20 @@ export const LACKS_REFRESH_ONLY = String.raw`^0\.(\d|1[0-4])\.|^0\.15\.[0-3]$`;
 /** Must be the expression of the index `workspaces_by_hash`. */
 const HASH = sql.raw('(hashtext(w.id) & 2147483647)');
 
-/** Whether the settings of the workspace `w` and its organization `o` ask for assessments. */
-const HAS_ASSESSMENTS = sql`((w.settings ->> 'assessmentsEnabled')::boolean or (o.settings ->> 'assessmentsEnforced')::boolean)`;
-
 /** Whether executors can plan in the workspace `w`, and have something to compare. */
 const IS_ASSESSABLE = sql`(${EXECUTION_MODE} <> 'local' and w.lock is null and w.resource_count > 0
   and w.settings ->> 'terraformVersion' !~ ${LACKS_REFRESH_ONLY}
   and exists (select 1 from agent_pools ap where ${SERVES_WORKSPACE}))`;
 
-/** Whether the last run of the workspace `w` ended well, one was applied, and none is open. */
+/** Whether the run `r` can change something: the speculative ones of pull requests say nothing about the resources. */
+const CAN_CHANGE = sql`(${isNoAssessment('r')} and (r.options ->> 'planOnly')::boolean is not true)`;
+
+/** Whether the last run of the workspace `w` that can change something ended well, one was applied, and none is open. */
 const HAS_ENDED_WELL = sql`(
-  coalesce((select r.status from runs r where r.workspace = w.id and ${isNoAssessment('r')}
+  coalesce((select r.status from runs r where r.workspace = w.id and ${CAN_CHANGE}
              order by r.created_at desc, r.id desc limit 1), '') in ('applied', 'planned_and_finished')
   and exists (select 1 from runs r where r.workspace = w.id and r.status = 'applied')
-  and not exists (select 1 from runs r where r.workspace = w.id and ${isNoAssessment('r')} and ${isOpen('r')}))`;
+  and not exists (select 1 from runs r where r.workspace = w.id and ${CAN_CHANGE} and ${isOpen('r')}))`;
 
 /** The row of `HAS_ASSESSMENTS` and `IS_ASSESSABLE`. */
 const OWNERS = sql.raw('join projects p on p.id = w.project join organizations o on o.id = w.organization');
@@ -95,18 +96,21 @@ export const countWaiting = async (database: Database): Promise<Map<string, numb
 };
 
 /**
- * Returns the assessments that wait for an executor and should not begin: because they were created before `before`, or because their
- * workspaces cannot be assessed any more.
+ * Returns the open assessments that nobody wants: all of them if `isOff`. Also returns those that should not begin, because no
+ * executor has claimed them since `before`, or because their workspaces cannot be assessed any more.
  */
 export const listOutdatedAssessments = (
   database: Database,
-  before: Timestamp,
-  limit: number,
+  { before, isOff, limit }: { readonly before: Timestamp; readonly isOff: boolean; readonly limit: number },
 ): Promise<readonly { readonly id: string }[]> =>
-  database.rows(sql`
+  database.rows<{ readonly id: string }>(sql`
     select a.id
-      from runs a join workspaces w on w.id = a.workspace ${OWNERS}
-     where ${isAssessment('a')} and a.status = 'plan_queued'
-       and (a.created_at < ${before}::timestamptz
-            or coalesce(${HAS_ASSESSMENTS} and ${IS_ASSESSABLE} and ${HAS_ENDED_WELL}, false) is false)
+      from (select * from runs waiting where ${isAssessment('waiting')} and waiting.status = 'plan_queued'
+            union all
+            select claimed.* from runs.leases l join runs claimed on claimed.id = l.run
+             where l.slot < 0 and ${isOpen('claimed')} and claimed.cancel_requested_at is null) a
+      join workspaces w on w.id = a.workspace ${OWNERS}
+     where ${isOff}::boolean or not ${isAssessmentWanted('a')}
+        or a.status = 'plan_queued' and (a.created_at < ${before}::timestamptz
+                                         or coalesce(${IS_ASSESSABLE} and ${HAS_ENDED_WELL}, false) is false)
      order by a.created_at, a.id limit ${limit}`);

@@ -134,9 +134,22 @@ const HAS_ROOM_FOR_ASSESSMENT = sql`(
    where l.slot < 0 and assessed.plan_execution ->> 'pool' = ap.id) < greatest(1, ${selectPoolCapacity('ap.id')} / 4)`;
 
 /** Whether the organization of the run `r` has that many leases with slots of the sign, which is the limit for executors of the site. */
-const usesAllSlots = (sign: '>' | '<', limit: number | null): Sql => sql`
+export const usesAllSlots = (sign: '>' | '<', limit: number | null): Sql => sql`
   (ap.organization is null and ${limit}::integer is not null and r.organization in (
     select organization from runs.leases where slot ${sql.raw(sign)} 0 group by organization having count(*) >= ${limit}))`;
+
+/** Whether the settings of the workspace `w` and its organization `o` ask for health assessments. */
+export const HAS_ASSESSMENTS = sql`coalesce((w.settings ->> 'assessmentsEnabled')::boolean or (o.settings ->> 'assessmentsEnforced')::boolean, false)`;
+
+/**
+ * Whether somebody wants the assessment at this site: the settings ask for it, and the site has created it. Assessments of a
+ * restored backup are older than the time since when the site assesses workspaces, which is in no backup.
+ */
+export const isAssessmentWanted = (alias: string): Sql => sql`(${HAS_ASSESSMENTS}
+  and ${sql.raw(alias)}.created_at >= coalesce((select begun_at from runs.assessments_begun), 'infinity'))`;
+
+/** Whether executors of the pool in the row `ap` may claim the run `r`. Needs `RUN_JOINS`. */
+const IS_CLAIMABLE = sql`(${SERVES_WORKSPACE} and (${isNoAssessment('r')} or ${isAssessmentWanted('r')}))`;
 
 /** Selects the runs as `r` that wait for an executor of the pool in the row `ap`, without a check of their workspaces. */
 const selectWaiting = (statuses: Sql, { perOrganization }: SiteRunLimit): Sql => sql`
@@ -198,7 +211,7 @@ export const findClaimableRun = (
              cross join lateral (select r.*, ${CLAIM_ORDER_COLUMNS} ${selectWaiting(sql`${statuses}::text[]`, limit)}) r
              where ap.id = ${pool} and r.id <> all (${except}::text[])
              order by ${CLAIM_ORDER} offset 0) r ${RUN_JOINS} join agent_pools ap on ap.id = ${pool}
-     where ${SERVES_WORKSPACE}
+     where ${IS_CLAIMABLE}
      order by ${CLAIM_ORDER} limit 1`);
 
 /** What executors wait for: a run that their pool can claim, or the end of the lease that they have. */
@@ -221,7 +234,7 @@ export const selectEndedWaits = (groups: readonly GroupedWait[], limit: SiteRunL
      cross join lateral (
        select count(*)::integer as count
          from (select from (select r.* ${selectWaiting(sql.raw('waiting.statuses'), limit)}) r ${RUN_JOINS}
-                where ${SERVES_WORKSPACE} limit waiting.count) r) claimable
+                where ${IS_CLAIMABLE} limit waiting.count) r) claimable
      where claimable.count > 0
     union all
     select waiting.group, waiting.count
