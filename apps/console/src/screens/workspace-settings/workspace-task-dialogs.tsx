@@ -94,7 +94,7 @@ export const ChangeWorkspaceTaskDialog = ({ organization, workspace, task, attac
   const present = { stages: attached.attributes.stages, level: attached.attributes['enforcement-level'] };
   const form = useForm<ScopeValues>(present, change);
   const { stages, level } = form.values;
-  const isStageChanged = stages.join() !== present.stages.join();
+  const isStageChanged = stages.toSorted().join() !== present.stages.toSorted().join();
   // What the person has not changed stays as others have changed it.
   const changes = {
     ...(isStageChanged ? { stages: [...stages] } : {}),
