@@ -21,6 +21,7 @@ import { openSite, type CliSite } from './site.js';
 
 // Somebody changes files that terraform manages, and the product finds it.
 
+/** How long an executor can take on a slow machine. */
 const LONG = 240_000;
 /** The first call on a machine builds the provider. */
 const INSTALL_TIMEOUT_MS = 15 * 60_000;
@@ -129,7 +130,7 @@ for (const program of hasIacTools) {
         expectStatus(await site.api.patch(path, resource('workspaces', { 'assessments-enabled': true })), 200);
         await startAssessment(runtime.store, id, deriveId('run', id));
         const hasResult = async () => (await site.api.get(`${path}/current-assessment-result`)).status === 200;
-        await waitUntil(hasResult, 'the workspace is assessed');
+        await waitUntil(hasResult, 'the workspace is assessed', LONG);
         const result = (await site.api.get(`${path}/current-assessment-result`)).body.data;
         expect(result.attributes).toMatchObject({
           succeeded: true,
@@ -151,7 +152,7 @@ for (const program of hasIacTools) {
         expect(await readPhaseLog(site.api, `plans/${runId.replace('run-', 'plan-')}`)).toContain('local_file.changed');
         expect(expectStatus(await site.api.get(path), 200).body.data.attributes.locked).toBe(false);
       },
-      LONG,
+      2 * LONG,
     );
   });
 }
