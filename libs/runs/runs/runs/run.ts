@@ -176,6 +176,9 @@ const decideErroredState = (data: DataOf<RunCommand, 'StoreErroredState'>, run: 
   return run.hasErroredState ? [] : [{ type: 'RunErroredStateStored', data }];
 };
 
+const recordDrift = ({ assessed, status }: RunProgress, { isAssessment }: ExistingRun): readonly RunEvent[] =>
+  isAssessment && assessed && status === 'planned' ? [{ type: 'RunAssessed', data: assessed }] : [];
+
 const decideProgress = (progress: RunProgress, current: ExistingRun): readonly RunEvent[] => {
   requireFence(current.status, progress.fence, isPhaseClaimed(current) ? current.fence : null);
   const transitions = resolveReportedTransitions(current.status, progress.status);
@@ -197,11 +200,11 @@ const decideProgress = (progress: RunProgress, current: ExistingRun): readonly R
     progress.hasGeneratedConfiguration && current.status === 'planning'
       ? [{ type: 'RunConfigurationGenerated', data: {} }]
       : [];
-  const assessed: readonly RunEvent[] =
-    current.isAssessment && progress.assessed && progress.status === 'planned'
-      ? [{ type: 'RunAssessed', data: progress.assessed }]
-      : [];
-  const events = [...generated, ...assessed, ...transitions.map((status) => toRunEvent(status, progress))];
+  const events = [
+    ...generated,
+    ...recordDrift(progress, current),
+    ...transitions.map((status) => toRunEvent(status, progress)),
+  ];
   return [...events, ...continueAfterReport(fold({ evolve: runEvolutions }, current as RunState, events))];
 };
 
