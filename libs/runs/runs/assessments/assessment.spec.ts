@@ -19,7 +19,7 @@ const NONE: Recorded['counts'] = {
 };
 const DRIFT = { ...NONE, resourcesDrifted: 1, resourcesUndrifted: 2 };
 const FAILURE = { ...NONE, checksPassed: 0, checksErrored: 1 };
-const HEALTHY: PriorResult = { succeeded: true, driftedSince: null, checksFailingSince: null };
+const HEALTHY: PriorResult = { succeeded: true, isOldExecutor: false, driftedSince: null, checksFailingSince: null };
 const FAILED: PriorResult = { ...HEALTHY, succeeded: false };
 
 const record = (
@@ -104,6 +104,12 @@ it('says nothing new about a plan whose executor reports no drift', () => {
   given()
     .when(record(null, { ...HEALTHY, driftedSince: BEFORE }, null, true))
     .yields(failed({ errorMessage, driftedSince: BEFORE }));
+});
+
+it('says that it has failed also after a plan whose executor reports no drift', () => {
+  given()
+    .when(record(null, { ...FAILED, isOldExecutor: true }, 'no credentials'))
+    .yields(failed({ errorMessage: 'no credentials', changes: ['failed'] }));
 });
 
 it('does not say again that resources have drifted if only an assessment between failed', () => {

@@ -65,7 +65,9 @@ export const assessmentEvents = defineEvents(
 export type AssessmentEvent = EventsOf<typeof assessmentEvents>;
 
 /** What the result before said. */
-export type PriorResult = Pick<RecordedResult, 'succeeded' | 'driftedSince' | 'checksFailingSince'>;
+export type PriorResult = Pick<RecordedResult, 'succeeded' | 'driftedSince' | 'checksFailingSince'> & {
+  readonly isOldExecutor: boolean;
+};
 
 type RecordAssessment = Message<
   'RecordAssessment',
@@ -84,7 +86,7 @@ type RecordAssessment = Message<
 >;
 
 /** An executor of an earlier version reports nothing about drift. */
-const OLD_EXECUTOR = 'The executor is too old: it does not report drift';
+export const OLD_EXECUTOR = 'The executor is too old: it does not report drift';
 
 const decideFailure = ({
   workspace,
@@ -101,8 +103,8 @@ const decideFailure = ({
   // Nothing says that the drift is over.
   driftedSince: prior?.driftedSince ?? null,
   checksFailingSince: prior?.checksFailingSince ?? null,
-  // An old executor is no news about the resources.
-  changes: isPlanned || prior?.succeeded === false ? [] : ['failed'],
+  // An old executor is no news about the resources, and hides no failure that follows.
+  changes: isPlanned || (prior?.succeeded === false && !prior.isOldExecutor) ? [] : ['failed'],
 });
 
 /** Returns since when something is so, and whether it was not so before. */

@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { formatTimestamp, type RecordedEvent } from '#platform/kernel';
 import { createSystemContext } from '#api/access';
 import { decideWrite, expectVersion, newStream, type EventStore, type Follower } from '#storage/event-store';
@@ -17,7 +18,11 @@ const FOLLOWED: readonly RunEvent['type'][] = [
   'RunPlanRequeued',
   'RunPlannedAndFinished',
   'RunErrored',
+  'RunCanceled',
+  'RunForceCanceled',
 ];
+
+const logger = new Logger('Assessments');
 
 const createContext = (cause: RecordedEvent | undefined) => ({
   ...createSystemContext(ASSESSMENTS, cause?.context.correlation ?? ''),
@@ -55,9 +60,18 @@ const recordEnd = async (store: EventStore, run: string, cause: RecordedEvent | 
   await removeOldData(store, run, createContext(cause));
 };
 
+/** Logs a failure, so that it prevents no other work of the follower, and stops no other workspace. */
+const attempt = async (run: string, work: () => Promise<void>): Promise<void> => {
+  try {
+    await work();
+  } catch (error) {
+    logger.warn({ err: error, run, message: 'A health assessment could not be canceled, or its result not recorded' });
+  }
+};
+
 /**
- * Records the results of health assessments, and cancels assessments whose workspaces get a run, or whose executors are needed. It reads the current state instead
- * of trusting the events, so a repeated batch has no effect.
+ * Cancels health assessments whose workspaces get a run, or whose executors are needed, and records the results of others. It
+ * reads the current state instead of trusting the events, so a repeated batch has no effect.
  */
 export const assessmentsFollower: Follower = {
   name: 'assessments',
@@ -74,15 +88,15 @@ export const assessmentsFollower: Follower = {
     );
     if (causes.size === 0) return [];
     const runs = [...causes.keys()];
-    for (const { id } of await session.run<{ id: string }>(selectEndedAssessments(runs))) {
-      await recordEnd(store, id, causes.get(id));
-    }
     const overtaken = await session.run<{ id: string; cause: string }>(selectOvertakenAssessments(runs));
     const displaced = await session.run<{ id: string; cause: string }>(selectDisplacedAssessments(runs));
     for (const { id, cause } of [...overtaken, ...displaced]) {
       const event = causes.get(cause);
       const forceCancelAvailableAt = formatTimestamp(Date.parse(event?.time ?? '') + COOL_OFF_MS);
-      await cancelRun(store, id, { forceCancelAvailableAt }, createContext(event));
+      await attempt(id, () => cancelRun(store, id, { forceCancelAvailableAt }, createContext(event)));
+    }
+    for (const { id } of await session.run<{ id: string }>(selectEndedAssessments(runs))) {
+      await attempt(id, () => recordEnd(store, id, causes.get(id)));
     }
     return [];
   },

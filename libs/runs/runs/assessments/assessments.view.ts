@@ -17,7 +17,7 @@ import {
 } from '#api/access';
 import { ASSESSMENT, type AssessedCounts } from '../runs/run-event.js';
 import { isAssessment, isOpen } from '../runs/runs.queries.js';
-import type { AssessmentEvent, PriorResult } from './assessment.js';
+import { OLD_EXECUTOR, type AssessmentEvent, type PriorResult } from './assessment.js';
 
 export const assessmentResults: Projection<AssessmentEvent | WorkspaceDeleted | OrganizationDeleted> = {
   name: 'assessment_results',
@@ -90,25 +90,30 @@ type EndedAssessment = {
   readonly prior: PriorResult | null;
 };
 
-/** Returns the assessment; undefined if its result is recorded, or if its workspace was deleted. */
+/** Whether the plan of the assessment has ended by itself. */
+export const hasResult = (alias: string): Sql => sql.raw(`${alias}.status in ('planned_and_finished', 'errored')`);
+
+/** Returns the assessment; undefined if its result is recorded, if it was canceled, or if its workspace was deleted. */
 export const findEndedAssessment = (database: Database, run: string): Promise<EndedAssessment | undefined> =>
   database.row<EndedAssessment>(sql`
     select r.id as run, r.workspace, r.organization, so.version as "organizationVersion", sw.version as "workspaceVersion",
            r.status = 'planned_and_finished' as "isPlanned", r.assessed,
            (select e.description from run_events e where e.run = r.id and e.action = 'errored'
              order by e.version desc limit 1) as "errorMessage",
-           (select jsonb_build_object('succeeded', a.succeeded, 'driftedSince', ${selectJsonTimestamp('a.drifted_since')},
+           (select jsonb_build_object('succeeded', a.succeeded, 'isOldExecutor', coalesce(a.error_message = ${OLD_EXECUTOR}, false),
+                                      'driftedSince', ${selectJsonTimestamp('a.drifted_since')},
                                       'checksFailingSince', ${selectJsonTimestamp('a.checks_failing_since')})
               from assessment_results a where a.workspace = r.workspace
              order by a.created_at desc, a.id desc limit 1) as prior
       from runs r join workspaces w on w.id = r.workspace
       join event_store.streams so on so.stream = r.organization join event_store.streams sw on sw.stream = r.workspace
-     where r.id = ${run} and not exists (select 1 from assessment_results a where a.workspace = r.workspace and a.run = r.id)`);
+     where r.id = ${run} and ${hasResult('r')}
+       and not exists (select 1 from assessment_results a where a.workspace = r.workspace and a.run = r.id)`);
 
-/** Selects those of the runs that are plans of assessments with a result. */
+/** Selects those of the runs that are plans of assessments that have ended. */
 export const selectEndedAssessments = (runs: readonly string[]): Sql => sql`
   select id from runs
-   where id = any (${runs}::text[]) and source = ${ASSESSMENT} and status in ('planned_and_finished', 'errored')`;
+   where id = any (${runs}::text[]) and source = ${ASSESSMENT} and kept_since is not null`;
 
 /**
  * Selects the assessments that have not ended, in workspaces of these runs that have a run which can change something. `cause`:

@@ -2,8 +2,9 @@ import { Refusal, sql, type EventContext } from '#platform/kernel';
 import type { EventStore } from '#storage/event-store';
 import { changeForJob } from '../runs/change-run.operation.js';
 import { isAssessment } from '../runs/runs.queries.js';
+import { hasResult } from './assessments.view.js';
 
-/** The newest assessments of each workspace whose logs and documents are kept. */
+/** The newest assessments with a result of each workspace, whose logs and documents are kept. */
 const MAX_DOCUMENTED = 5;
 const MAX_REMOVED = 20;
 
@@ -16,15 +17,16 @@ const removeData = async (store: EventStore, id: string, context: EventContext):
   }
 };
 
-/** Deletes the logs and documents of older assessments of the workspace to which this one belongs. */
+/** Deletes the logs and documents of older and of canceled assessments of the workspace to which this one belongs. */
 export const removeOldData = async (store: EventStore, run: string, context: EventContext): Promise<void> => {
   const old = await store.database.rows<{ id: string }>(sql`
-    select id
-      from (select a.id, a.data_deleted_at
-              from runs a join workspaces w on w.id = a.workspace
-             where a.workspace = (select r.workspace from runs r where r.id = ${run})
-               and ${isAssessment('a')} and a.kept_since is not null
-             order by a.created_at desc, a.id desc offset ${MAX_DOCUMENTED}) old
-     where data_deleted_at is null limit ${MAX_REMOVED}`);
+    select a.id
+      from runs a join workspaces w on w.id = a.workspace
+     where a.workspace = (select r.workspace from runs r where r.id = ${run})
+       and ${isAssessment('a')} and a.kept_since is not null and a.data_deleted_at is null
+       and a.id not in (select newest.id from runs newest
+                         where newest.workspace = a.workspace and ${isAssessment('newest')} and ${hasResult('newest')}
+                         order by newest.created_at desc, newest.id desc limit ${MAX_DOCUMENTED})
+     order by a.created_at, a.id limit ${MAX_REMOVED}`);
   for (const { id } of old) await removeData(store, id, context);
 };
