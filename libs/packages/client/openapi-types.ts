@@ -13480,8 +13480,11 @@ export interface components {
            * @example 2
            */
           'changed-files': number | null;
-          /** @example false */
-          'starts-run': boolean;
+          /**
+           * @description Null if the changed files and the trigger patterns are too many to compare in a preview.
+           * @example false
+           */
+          'starts-run': boolean | null;
           /** @example No changed file matches the triggers */
           reason: string | null;
         }[];
@@ -41408,7 +41411,7 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
-      /** @description Too many previews of the connection run at once, or the Git host limits its requests. */
+      /** @description Too many previews of the connection, of the organization or of all organizations run at once, or the Git host limits its requests. */
       429: {
         headers: {
           /** @description The number of seconds to wait. */
@@ -41422,7 +41425,7 @@ export interface operations {
            *         {
            *           "status": "429",
            *           "title": "Too many requests",
-           *           "detail": "Too many previews of the connection run at once, or the Git host limits its requests."
+           *           "detail": "Too many previews of the connection, of the organization or of all organizations run at once, or the Git host limits its requests."
            *         }
            *       ]
            *     }

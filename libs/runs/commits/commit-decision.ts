@@ -88,28 +88,40 @@ const decideRef = (target: CommitTriggers, { ref, defaultBranch }: PushedCommit)
 };
 
 /** Lists of more files, or with more characters to compare, are too much work while other requests wait. */
-const MAX_FILES = 5_000;
+export const MAX_FILES = 5_000;
 const MAX_COMPARISONS = 50_000_000;
 
 const countCharacters = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
 
-/** Returns whether the comparison of all files with all patterns takes too long. Its time is the product of both lengths. */
-const isTooMuch = (files: readonly string[], patterns: readonly string[]): boolean =>
-  files.length > MAX_FILES || countCharacters(files) * countCharacters(patterns) > MAX_COMPARISONS;
+type CompiledTriggers = {
+  /** Returns about how many characters `concerns` compares: the product of both lengths. */
+  countComparisons(files: PushedCommit['files']): number;
+  /** Returns whether the changed files concern the workspace. If they are unknown, or too many, they may. */
+  concerns(files: PushedCommit['files']): boolean;
+};
 
-/** Returns whether the changed files concern the workspace. If they are unknown, or too many, they may. */
-const concernsFiles = (target: CommitTriggers, files: PushedCommit['files']): boolean => {
-  if (!target.fileTriggersEnabled || files === null) return true;
-  const { triggerPatterns, triggerPrefixes, workingDirectory } = target;
-  if (isTooMuch(files, triggerPatterns)) return true;
-  if (triggerPatterns.length > 0) {
-    const patterns = triggerPatterns.map(compilePattern);
-    return files.some((path) => patterns.some((matches) => matches(path)));
-  }
+/** Returns the file triggers of a workspace, compiled once for any number of commits. */
+export const compileTriggers = (triggers: CommitTriggers): CompiledTriggers => {
+  const { fileTriggersEnabled, triggerPatterns, triggerPrefixes, workingDirectory } = triggers;
   const folders = [...(workingDirectory ? [workingDirectory] : []), ...triggerPrefixes];
-  // Without both, the workspace is about the whole repository.
-  if (folders.length === 0) return files.length > 0;
-  return files.some((path) => folders.some((folder) => isBelow(folder, path)));
+  const hasPatterns = triggerPatterns.length > 0;
+  const matchers = hasPatterns
+    ? triggerPatterns.map(compilePattern)
+    : folders.map((folder) => (path: string) => isBelow(folder, path));
+  const countComparisons = (files: PushedCommit['files']): number => {
+    if (!fileTriggersEnabled || files === null || files.length > MAX_FILES) return 0;
+    // The comparison with a folder takes about the time of its length, whatever the length of the path.
+    return hasPatterns
+      ? countCharacters(files) * countCharacters(triggerPatterns)
+      : files.length * countCharacters(folders);
+  };
+  const concerns = (files: PushedCommit['files']): boolean => {
+    if (!fileTriggersEnabled || files === null || files.length > MAX_FILES) return true;
+    // Without patterns and folders, the workspace is about the whole repository.
+    if (matchers.length === 0) return files.length > 0;
+    return countComparisons(files) > MAX_COMPARISONS || files.some((path) => matchers.some((matches) => matches(path)));
+  };
+  return { countComparisons, concerns };
 };
 
 const NO_FILE = 'No changed file matches the triggers';
@@ -119,13 +131,8 @@ const NO_RUN_YET = 'Commits start no run until somebody has started one, because
 /** Whether only the changed files are why the commit starts no run. */
 export const isUntriggered = (decision: CommitDecision): boolean => !decision.runs && decision.reason === NO_FILE;
 
-/** Decides what a push does in a workspace. The first rule that stops it is the reason. */
-export const decideCommit = (target: CommitTarget, commit: PushedCommit): CommitDecision => {
-  if (commit.sha === null) return skip('The branch or tag was deleted');
-  const stop = decideRef(target, commit);
-  if (stop) return stop;
-  // The first commit is the configuration that the workspace begins with, whatever it changes.
-  if (!target.isFirst && !concernsFiles(target, commit.ref.type === 'tag' ? null : commit.files)) return skip(NO_FILE);
+/** Decides what a commit that concerns a workspace does in it. */
+const decideRun = (target: CommitTarget): CommitDecision => {
   if (target.usesCommit) return skip(DUPLICATE);
   if (!target.queueAllRuns && target.isFirst)
     return fetchOnly('The first commit starts no run, because queue-all-runs is false');
@@ -136,6 +143,23 @@ export const decideCommit = (target: CommitTarget, commit: PushedCommit): Commit
   return { fetches: true, runs: true };
 };
 
+/**
+ * Decides what a push does in a workspace. The first rule that stops it is the reason. `triggers`: those of the workspace, which callers
+ * compile once for many commits.
+ */
+export const decideCommit = (
+  target: CommitTarget,
+  commit: PushedCommit,
+  triggers: Pick<CompiledTriggers, 'concerns'> = compileTriggers(target),
+): CommitDecision => {
+  if (commit.sha === null) return skip('The branch or tag was deleted');
+  const stop = decideRef(target, commit);
+  if (stop) return stop;
+  const files = commit.ref.type === 'tag' ? null : commit.files;
+  // The first commit is the configuration that the workspace begins with, whatever it changes.
+  return target.isFirst || triggers.concerns(files) ? decideRun(target) : skip(NO_FILE);
+};
+
 /** Decides what a new commit of a pull request does in a workspace. A run for it only plans, so that it needs no lock. */
 export const decidePullRequest = (target: PullRequestTarget, commit: ProposedCommit): CommitDecision => {
   if (!target.speculativeEnabled) return skip('Pull requests start no plans in this workspace');
@@ -143,7 +167,7 @@ export const decidePullRequest = (target: PullRequestTarget, commit: ProposedCom
   if (commit.baseBranch !== branch) return skip(`The workspace follows the branch ${branch}`);
   // Everybody can write what a fork runs, and a plan can read the secrets of its workspace.
   if (commit.isFork) return skip('Pull requests from other repositories start no plans');
-  if (!concernsFiles(target, commit.files)) return skip(NO_FILE);
+  if (!compileTriggers(target).concerns(commit.files)) return skip(NO_FILE);
   if (target.usesCommit) return skip(DUPLICATE);
   if (!target.queueAllRuns && !target.hasRuns) return skip(NO_RUN_YET);
   return { fetches: true, runs: true };

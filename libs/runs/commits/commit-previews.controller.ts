@@ -15,13 +15,13 @@ const renderPreview = (workspace: string, identifier: string, { branch, commits 
   type: 'commit-previews',
   attributes: {
     branch,
-    commits: commits.map(({ sha, tag, message, url, changedFiles, reason }) => ({
+    commits: commits.map(({ sha, tag, message, url, changedFiles, startsRun, reason }) => ({
       sha,
       tag,
       message,
       url,
       'changed-files': changedFiles,
-      'starts-run': reason === null,
+      'starts-run': startsRun,
       reason,
     })),
     identifier,

@@ -16,10 +16,18 @@ const previewedCommit = z
         description: 'Null if the files decide nothing, or the Git host cannot list all of them.',
         examples: [2],
       }),
-    'starts-run': z.boolean().meta({ examples: [false] }),
+    'starts-run': z
+      .boolean()
+      .nullable()
+      .meta({
+        description: 'Null if the changed files and the trigger patterns are too many to compare in a preview.',
+        examples: [false],
+      }),
     reason: exampleText('No changed file matches the triggers').nullable(),
   })
-  .meta({ description: 'A commit, and why a push of it starts no run. `reason` is null if it starts one.' });
+  .meta({
+    description: 'A commit, and why a push of it starts no run, or is not decided. `reason` is null if it starts one.',
+  });
 
 export const commitPreviewSchema = defineResource({
   name: 'CommitPreview',
@@ -51,7 +59,8 @@ export const commitPreviewsOperations = describeController(
       refusals: {
         unprocessable:
           'An attribute is not valid, the workspace has no repository or the execution mode `local`, or the Git host refuses the token or has no such branch.',
-        'too-many': 'Too many previews of the connection run at once, or the Git host limits its requests.',
+        'too-many':
+          'Too many previews of the connection, of the organization or of all organizations run at once, or the Git host limits its requests.',
       },
     },
   },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { tooManyRequests } from '#platform/kernel';
+import type { GitHost } from '#vcs/git-hosts';
 import { CommitPreviews, type PreviewSubject } from './commit-previews.service.js';
 import { INSTALL_GITEA_TIMEOUT_MS, startGitea, type Gitea } from '../../../test/support/gitea.js';
 import { makeOauthClient, REACHES_GIT_HOSTS } from '../../../test/support/git-host.js';
@@ -109,7 +110,7 @@ describe('a preview of commits', () => {
     });
   });
 
-  it('asks the Git host once for the files of a commit', async () => {
+  it('requests the files of a commit from the Git host once', async () => {
     const other = await gitea.makeRepository('counted', { 'main.tf': 'terraform {}\n' });
     for (const name of ['a', 'b', 'c']) await gitea.commit(other, 'main', { [`${name}.tf`]: '#\n' }, name);
     const workspace = await bind('counted', { 'vcs-repo': { identifier: other, 'oauth-token-id': token } });
@@ -127,7 +128,7 @@ describe('a preview of commits', () => {
 
 describe('a preview of commits is refused', () => {
   it.each<[string, object, string]>([
-    ['for an expression that is none', { 'vcs-repo': { 'tags-regex': '(' } }, '/data/attributes/vcs-repo/tags-regex'],
+    ['for an invalid expression', { 'vcs-repo': { 'tags-regex': '(' } }, '/data/attributes/vcs-repo/tags-regex'],
     [
       'for patterns beside prefixes',
       { 'trigger-patterns': ['a'], 'trigger-prefixes': ['b'] },
@@ -166,14 +167,70 @@ describe('a preview of commits is refused', () => {
     expect(proxy.requests).toHaveLength(before);
   });
 
-  it('while four others of the connection run', async () => {
+  it.each([
+    ['four others of the connection', 4, () => ({ id: 'oc-1', organization: 'org-1' })],
+    ['eight others of the organization', 8, (number: number) => ({ id: `oc-${number}`, organization: 'org-1' })],
+    ['32 others', 32, (number: number) => ({ id: `oc-${number}`, organization: `org-${number}` })],
+  ])('while %s run', async (_, most, toClient) => {
     const started = Promise.withResolvers<never>();
     const previews = new CommitPreviews({ use: () => started.promise });
-    const subject = { client: { id: 'oc-1' }, target: { tagsRegex: null } } as PreviewSubject;
-    const running = [1, 2, 3, 4].map(() => previews.preview(subject));
-    await expect(previews.preview(subject)).rejects.toMatchObject({ kind: 'too-many' });
+    const run = (number: number) =>
+      previews.preview({ client: toClient(number), target: { tagsRegex: null } } as PreviewSubject);
+    const running = Array.from({ length: most }, (_none, number) => run(number));
+    await expect(run(most)).rejects.toMatchObject({ kind: 'too-many' });
     started.reject(tooManyRequests('The host limits the requests of this token', 1));
     for (const each of running) await expect(each).rejects.toThrow('The host limits');
-    await expect(previews.preview(subject)).rejects.toThrow('The host limits');
+    await expect(run(most)).rejects.toThrow('The host limits');
+  });
+});
+
+describe('the work of a preview', () => {
+  /** Returns a preview of commits that change files, and the number of requests for files. */
+  const previewFiles = (files: readonly string[], triggerPatterns: readonly string[]) => {
+    const ids = ['3', '2', '1'];
+    let requests = 0;
+    const host: Partial<GitHost> = {
+      findHead: async () => '3',
+      listCommits: async () => ids.map((sha) => ({ sha, parent: 'x', message: sha, url: 'https://git.example.com' })),
+      listCommitFiles: async () => {
+        requests += 1;
+        return files;
+      },
+    };
+    const previews = new CommitPreviews({ use: (_, work) => work(host as GitHost) });
+    const target = {
+      branch: 'main',
+      tagsRegex: null,
+      fileTriggersEnabled: true,
+      triggerPatterns,
+      triggerPrefixes: [],
+      queueAllRuns: true,
+    } as Partial<PreviewSubject['target']>;
+    const subject = { client: { id: 'oc-1', organization: 'org-1' }, identifier: 'acme/network', target };
+    return { preview: () => previews.preview(subject as PreviewSubject), countRequests: () => requests };
+  };
+
+  it('is limited for all commits together, and the others are not decided', async () => {
+    // Each commit has 1.2 million comparisons, of the 3 million that a preview has.
+    const { preview } = previewFiles(
+      Array.from({ length: 1_200 }, () => 'a'.repeat(10)),
+      ['b'.repeat(100)],
+    );
+    const { commits } = await preview();
+    expect(commits.map(({ startsRun, reason }) => [startsRun, reason])).toEqual([
+      [false, 'No changed file matches the triggers'],
+      [false, 'No changed file matches the triggers'],
+      [null, 'The files and trigger patterns are too many to compare in a preview'],
+    ]);
+  });
+
+  it('keeps no list of more files than are compared', async () => {
+    const few = previewFiles(['a'], ['b']);
+    const many = previewFiles(
+      Array.from({ length: 5_001 }, () => 'a'),
+      ['b'],
+    );
+    for (const { preview } of [few, few, many, many]) await preview();
+    expect([few.countRequests(), many.countRequests()]).toEqual([3, 6]);
   });
 });

@@ -18,10 +18,15 @@ const Subject = ({ commit: { sha, tag, message, url } }: { readonly commit: Comm
   );
 };
 
+const toLabel = (startsRun: boolean | null): string => {
+  if (startsRun === null) return 'Unknown';
+  return startsRun ? 'Run' : 'No run';
+};
+
 const Commit = ({ commit }: { readonly commit: CommitOfPreview }) => (
   <li>
     <Group gap="xs" wrap="wrap">
-      <Badge variant="default">{commit['starts-run'] ? 'Run' : 'No run'}</Badge>
+      <Badge variant="default">{toLabel(commit['starts-run'])}</Badge>
       <Code>{commit.sha.slice(0, SHORT_SHA)}</Code>
       <Subject commit={commit} />
     </Group>
@@ -64,6 +69,8 @@ type FieldProps = {
 export const CommitPreviewField = ({ workspace, entered }: FieldProps) => {
   const [subject, setSubject] = useState<TriggerInput | null>(null);
   const isCurrent = subject !== null && JSON.stringify(subject) === JSON.stringify(entered);
+  // If the same text is entered again later, only a click requests a preview.
+  if (subject !== null && !isCurrent) setSubject(null);
   return (
     <Stack gap="xs" aria-live="polite">
       <div>
