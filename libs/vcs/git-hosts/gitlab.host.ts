@@ -127,7 +127,7 @@ const openCommits = (requests: HostRequests): CommitMethods => ({
     readComparedFiles(requests, `${getPath(identifier)}/repository/compare`, parent, id),
   downloadArchive: (identifier, id) =>
     requests.download(`${getPath(identifier)}/repository/archive.tar.gz?sha=${encodeURIComponent(id)}`),
-  findSubmodule: (identifier, id, path) => findSubmodule(requests, getPath(identifier), id, path),
+  findSubmodule: openSubmodules(requests),
 });
 
 /** Returns the methods for pull requests, comments and webhooks. */
@@ -157,21 +157,30 @@ const readFolders = async (requests: HostRequests, path: string): Promise<readon
   return folders.slice(0, MAX_FOLDERS);
 };
 
-/** The host has no address for one entry, only lists of folders. */
-const findSubmodule = async (
-  requests: HostRequests,
-  projectPath: string,
-  id: string,
-  submodule: string,
-): Promise<string | null> => {
-  const folder = submodule.slice(0, Math.max(submodule.lastIndexOf('/'), 0));
-  const address = `${projectPath}/repository/tree?ref=${encodeURIComponent(id)}&path=${encodeURIComponent(folder)}`;
+/**
+ * Returns the method that finds a submodule. The host has no address for one entry, only lists of folders, which are kept: the content of
+ * a commit never changes.
+ */
+const openSubmodules = (requests: HostRequests): CommitMethods['findSubmodule'] => {
+  const folders = new Map<string, ReadonlyMap<string, string>>();
+  return async (identifier, id, path) => {
+    const folder = path.slice(0, Math.max(path.lastIndexOf('/'), 0));
+    const tree = `${getPath(identifier)}/repository/tree`;
+    const address = `${tree}?ref=${encodeURIComponent(id)}&path=${encodeURIComponent(folder)}`;
+    const submoduleShas = folders.get(address) ?? (await readSubmodules(requests, address));
+    folders.set(address, submoduleShas);
+    return submoduleShas.get(path) ?? null;
+  };
+};
+
+/** Returns the commits of the submodules in a folder, by their paths. */
+const readSubmodules = async (requests: HostRequests, address: string): Promise<ReadonlyMap<string, string>> => {
   const { rows } = await readPages(
     MAX_TREE_PAGES,
     // A folder that does not exist has no submodule.
     async (page) => (await requests.readOrNull(`${address}&per_page=${PAGE_SIZE}&page=${page}`, submodules)) ?? [],
   );
-  return rows.find((row) => row?.path === submodule)?.id ?? null;
+  return new Map(rows.flatMap((row) => (row === null ? [] : [[row.path, row.id] as const])));
 };
 
 const readTags = async (requests: HostRequests, path: string) => {
