@@ -34,6 +34,11 @@ const COMMENTED_AT_ONCE = 200;
 const TIME_OF_ORGANIZATION_MS = 30_000;
 /** Comments do not show the plans of older commits. */
 const COMMENTED_DAYS = 7;
+/**
+ * During an upgrade, the follower of the process before can run without listing pull requests. Reading all plans is too much for
+ * every round.
+ */
+const MISSED_EVERY_MS = 5 * 60_000;
 /** A comment is not updated more often. */
 const UPDATED_EVERY_MS = 60_000;
 /** After the Git host has refused a comment. */
@@ -52,7 +57,7 @@ type CommentsJobDependencies = CommitsJobDependencies & {
  */
 export const createPullRequestCommentsJob = (dependencies: CommentsJobDependencies): ScheduledJob => {
   const { database, clock, pauses, startDeadline } = dependencies;
-  let hasListedMissed = false;
+  let missedListedAt = -Infinity;
   return {
     name: 'pull_request_comments',
     everyMs: EVERY_MS,
@@ -60,8 +65,11 @@ export const createPullRequestCommentsJob = (dependencies: CommentsJobDependenci
       const subtract = (ms: number): string => new Date(clock.now().getTime() - ms).toISOString();
       const since = subtract(COMMENTED_DAYS * DAY_MS);
       const writtenBefore = subtract(UPDATED_EVERY_MS);
-      if (!hasListedMissed) await listMissedPullRequests(database, since);
-      hasListedMissed = true;
+      const now = clock.now().getTime();
+      if (now - missedListedAt >= MISSED_EVERY_MS) {
+        await listMissedPullRequests(database, since);
+        missedListedAt = now;
+      }
       const times = { since, writtenBefore, now: subtract(0) };
       const rows = await listCommentedPullRequests(database, times, pauses.listPaused(), COMMENTED_AT_ONCE);
       const groups = toGroups(rows, ({ organization, ...row }) => [organization, toCommentKey(row)].join(' '));

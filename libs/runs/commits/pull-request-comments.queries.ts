@@ -15,7 +15,7 @@ export type CommentedPullRequest = {
   readonly number: number;
   /** Number of the changes that were listed. */
   readonly changes: number;
-  /** Digest of the runs with their statuses. */
+  /** Digest of the runs with their statuses; empty if there are none any more. */
   readonly runs: string;
   /** Id of the comment at the Git host; null if there is none, or it is not known. */
   readonly comment: string | null;
@@ -30,8 +30,10 @@ const IS_OPEN = sql.raw(`
   coalesce((f.pull_requests #>> array[c.ingress #>> '{pullRequest,number}', 'isOpen'])::boolean,
            jsonb_typeof(f.pull_requests -> (c.ingress #>> '{pullRequest,number}')) = 'string', false)`);
 
+/** Plans in workspaces that have the repository now, and may use the connection: those that a comment shows. */
 const FROM = sql`
-  from configuration_versions c join runs r on r.configuration_version = c.id join workspaces w on w.id = r.workspace
+  from configuration_versions c join runs r on r.configuration_version = c.id
+  join workspaces w on w.id = r.workspace and w.vcs_token = c.ingress ->> 'oauthToken' and w.vcs_repository = c.ingress ->> 'identifier'
   join organizations o on o.id = w.organization
   join oauth_clients oc on ${isConnectionUsable(sql`c.ingress ->> 'oauthToken'`)}`;
 
@@ -51,8 +53,8 @@ export const storeChangedPullRequests = (
     set changes = changed_pull_requests.changes + 1, changed_at = excluded.changed_at`;
 
 /**
- * Lists the pull requests with plans since `since` whose comment does not show their runs. It reads all plans since then: once in each
- * process, for what an earlier process has not listed.
+ * Lists the pull requests with plans since `since` whose comment does not show their runs. It reads all plans since then, for what
+ * the follower of an earlier version of the server has not listed.
  */
 export const listMissedPullRequests = async (database: Database, since: Timestamp): Promise<void> => {
   await database.rows(sql`
@@ -93,7 +95,7 @@ export const listCommentedPullRequests = (
   database.rows<CommentedPullRequest & { readonly turn: number; readonly turnOfOrganization: number }>(sql`
     select *, row_number() over (partition by organization order by turn, token) as "turnOfOrganization" from (
       select l.organization, o.name as "organizationName", oc.id as client, l.token, oc.service_provider as "serviceProvider",
-             oc.api_url as "apiUrl", l.identifier, l.number, l.changes, p.runs, m.comment, m.digest,
+             oc.api_url as "apiUrl", l.identifier, l.number, l.changes, coalesce(p.runs, '') as runs, m.comment, m.digest,
              row_number() over (partition by l.token order by l.identifier, l.number) as turn
         from commits.changed_pull_requests l join organizations o on o.id = l.organization
         join oauth_clients oc on oc.token = l.token and oc.organization = l.organization
@@ -107,9 +109,9 @@ export const listCommentedPullRequests = (
              and c.ingress #>> '{pullRequest,number}' is not null and ${NUMBER} = l.number and c.created_at >= ${since}) p
         left join commits.comments m
           on (m.organization, m.token, m.identifier, m.number) = (l.organization, l.token, l.identifier, l.number)
-       where (o.settings ->> 'pullRequestCommentsEnabled')::boolean and p.runs is not null
+       where (o.settings ->> 'pullRequestCommentsEnabled')::boolean
          and (l.paused_until is null or l.paused_until <= ${now}) and (m.written_at is null or m.written_at <= ${writtenBefore})
-         and (p.is_open or m.comment is not null)
+         and (p.runs is null or p.is_open or m.comment is not null)
          and not (array[l.token, concat_ws(' ', 'comment', l.token, l.identifier, l.number)] && ${paused}::text[])) comments
      order by "turnOfOrganization", organization, token limit ${most}`);
 

@@ -208,6 +208,33 @@ describe('the comment on a pull request', () => {
     expect([await readComment(identifier, 1), await listOf()]).toEqual([expect.stringContaining('| Planned |'), []]);
   });
 
+  it('leaves the list if no workspace has the repository any more', async () => {
+    const { identifier } = await propose('moved');
+    await server.database.rows(
+      sql`update workspaces set vcs_repository = 'acme/other' where vcs_repository = ${identifier}`,
+    );
+    const listOf = () =>
+      server.database.rows(
+        sql`select l.number from commits.changed_pull_requests l where l.identifier = ${identifier}`,
+      );
+    await waitForFollowers(server.store, 'changed_runs');
+    expect(await listOf()).toHaveLength(1);
+    await comment();
+    expect(await listOf()).toEqual([]);
+  });
+
+  it('follows a pull request that another process has not listed', async () => {
+    const { identifier, number } = await propose('unlisted');
+    const jobs = createJobs();
+    await comment(jobs);
+    await plan('unlisted');
+    await waitForFollowers(server.store, 'changed_runs');
+    await server.database.rows(sql`delete from commits.changed_pull_requests l where l.identifier = ${identifier}`);
+    passedMs += 5 * MINUTE_MS;
+    await comment(jobs);
+    expect(await readComment(identifier, number)).toContain('| Planned |');
+  });
+
   it('is updated once a minute', async () => {
     const { identifier, number } = await propose('often');
     await comment();
@@ -233,7 +260,7 @@ describe('the comment on a pull request', () => {
     await gitea.call('PATCH', `/repos/${locked.identifier}`, { archived: false });
     await comment(jobs);
     expect(await listComments(locked.identifier, locked.number)).toEqual([]);
-    // Another process knows of the pause.
+    // The pause is stored, so that another process keeps it.
     await comment();
     expect(await listComments(locked.identifier, locked.number)).toEqual([]);
     passedMs += 60 * MINUTE_MS;
