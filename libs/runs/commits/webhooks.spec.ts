@@ -276,7 +276,7 @@ describe('a hostile delivery', () => {
   it.each([
     ['a branch above its folder', { ref: 'refs/heads/../../../admin' }, 204],
     ['a branch that reads from right to left', { ref: 'refs/heads/niam\u202e', after: '0'.repeat(40) }, 204],
-    ['a commit that is none', { ref: 'refs/heads/main', after: '../../etc/passwd', before: -1 }, 204],
+    ['an invalid commit', { ref: 'refs/heads/main', after: '../../etc/passwd', before: -1 }, 204],
     ['a repository above its folder', { repository: { full_name: '../../user' } }, 204],
     ['a repository with a slash that only looks like one', { repository: { full_name: 'acme\uff0fnetwork' } }, 204],
     ['a repository with a control character', { repository: { full_name: 'acme/network\u0000' } }, 400],
@@ -311,9 +311,11 @@ describe('a hostile delivery', () => {
       'vcs-repo': { identifier: repository, 'oauth-token-id': token, branch },
       'queue-all-runs': true,
     });
+    const followsMain = await bind(repository, `${Buffer.from(branch).toString('hex')}-main`);
     await poll();
     await deliver((await requireWebhook(repository)).id, repository);
     await handleDeliveries();
+    expect(await listMessages(followsMain)).toEqual(['Add files\n']);
     expect(await listMessages(workspace)).toEqual([]);
   });
 });
