@@ -55,6 +55,7 @@ describe('the URL of a submodule', () => {
     ['https://git.example.com/acme/vpc.git', 'acme/vpc'],
     ['https://bot:secret@git.example.com/acme/vpc.git', 'acme/vpc'],
     ['git@git.example.com:acme/vpc.git', 'acme/vpc'],
+    ['git@Git.Example.com:acme/vpc.git', 'acme/vpc'],
     ['ssh://git@git.example.com:2222/acme/vpc.git', 'acme/vpc'],
     ['https://git.example.com/', null],
     ['https://git.example.com:8443/acme/vpc.git', null],

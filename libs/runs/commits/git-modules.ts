@@ -47,10 +47,13 @@ const parseUrl = (url: string, base: URL): URL | null => {
   return /^\.\.?\//.test(url) ? URL.parse(url, base.href) : URL.parse(url);
 };
 
-/** Returns whether a repository of the URL is one of the host. SSH has another port than the pages for people. */
+/**
+ * Returns whether a repository of the URL is one of the host. SSH has another port than the pages for people, and its URLs keep capital
+ * letters.
+ */
 const isOfHost = (url: URL, host: URL): boolean =>
   url.protocol === 'ssh:'
-    ? url.hostname === host.hostname
+    ? url.hostname.toLowerCase() === host.hostname
     : ['http:', 'https:'].includes(url.protocol) && url.host === host.host;
 
 /**
