@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { extract, pack, type Headers } from 'tar-stream';
 import { MIB, readBytes } from '#storage/blob-store';
-import { repackCommitArchive } from './commit-archive.repacker.js';
+import { ArchivedTexts, repackCommitArchive } from './commit-archive.repacker.js';
 
 type Entry = Headers & { readonly text?: string; readonly pax?: Readonly<Record<string, string>> };
 
@@ -99,5 +99,28 @@ describe('the archive of a commit', () => {
     const sum = header.reduce((total, byte) => total + byte, 0);
     header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
     await expect(repack(gzipSync(header))).rejects.toThrow(/more than 512 MiB/);
+  });
+});
+
+describe('a text of an archive', () => {
+  const read = (texts: ArchivedTexts, content: Buffer) => texts.read(toStream(content), '.gitmodules');
+
+  it('is read without what follows it', async () => {
+    const content = [{ name: 'network/.gitmodules', text: 'here' }];
+    const after: Entry = { name: 'network/../../etc/passwd', text: 'x' };
+    expect(await read(new ArchivedTexts(), await makeArchive([...content, after]))).toBe('here');
+    await expect(read(new ArchivedTexts(), await makeArchive([after, ...content]))).rejects.toThrow(/path outside/);
+    expect(await read(new ArchivedTexts(), await makeArchive([{ name: 'network/a', text: 'x' }]))).toBeNull();
+  });
+
+  it('has limits and a time that all archives of a commit share', async () => {
+    const ended = new AbortController();
+    const texts = new ArchivedTexts(ended.signal);
+    const entries = Array.from({ length: 60_000 }, (_, number) => ({ name: `network/${number}`, text: '' }));
+    const archive = await makeArchive(entries);
+    expect(await read(texts, archive)).toBeNull();
+    await expect(read(texts, archive)).rejects.toThrow(/100000 files/);
+    ended.abort();
+    await expect(read(texts, archive)).rejects.toThrow(/takes too long/);
   });
 });

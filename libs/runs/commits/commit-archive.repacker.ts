@@ -143,22 +143,28 @@ const repack = async (archives: readonly PlacedArchive[], output: PassThrough, s
 
 const MAX_TEXT_BYTES = 64 * 1_024;
 
-/** Returns the text of a file of a repository; null if the archive has no such file. Throws like `repackCommitArchive`. */
-export const readArchivedText = async (
-  archive: Readable,
-  path: string,
-  signal: AbortSignal = AbortSignal.timeout(REPACK_WITHIN_MS),
-): Promise<string | null> => {
-  let text: string | null = null;
-  try {
-    await readEntries(archive, new ArchiveLimits(), signal, async (entry) => {
-      const { type, size = 0 } = entry.header;
-      if (type !== 'file' || toInnerPath(entry.header.name) !== path) return void entry.resume();
-      if (size > MAX_TEXT_BYTES) throw new UnusableArchiveError(`The file ${path} has more than 64 KiB`);
-      text = (await readBytes(entry)).toString('utf8');
-    });
-  } catch (error) {
-    throw toArchiveError(error, signal);
+/** Reads texts from the archives of a commit and of its submodules, which have the limits of one commit and one time together. */
+export class ArchivedTexts {
+  private readonly limits = new ArchiveLimits();
+
+  constructor(private readonly signal: AbortSignal = AbortSignal.timeout(REPACK_WITHIN_MS)) {}
+
+  /** Returns the text of a file; null if the archive has no such file. Throws like `repackCommitArchive`. */
+  async read(archive: Readable, path: string): Promise<string | null> {
+    // What follows the file is not unpacked.
+    const ending = new AbortController();
+    let text: string | null = null;
+    try {
+      await readEntries(archive, this.limits, AbortSignal.any([this.signal, ending.signal]), async (entry) => {
+        const { type, size = 0 } = entry.header;
+        if (type !== 'file' || toInnerPath(entry.header.name) !== path) return void entry.resume();
+        if (size > MAX_TEXT_BYTES) throw new UnusableArchiveError(`The file ${path} has more than 64 KiB`);
+        text = (await readBytes(entry)).toString('utf8');
+        ending.abort();
+      });
+    } catch (error) {
+      if (!ending.signal.aborted) throw toArchiveError(error, this.signal);
+    }
+    return text;
   }
-  return text;
-};
+}

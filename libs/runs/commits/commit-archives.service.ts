@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { MIB } from '#storage/blob-store';
 import { GitHostError, type GitHost } from '#vcs/git-hosts';
-import { readArchivedText, UnusableArchiveError, type PlacedArchive } from './commit-archive.repacker.js';
+import { ArchivedTexts, UnusableArchiveError, type PlacedArchive } from './commit-archive.repacker.js';
 import { parseGitModules, resolveSubmodule, toSubmodulePath, type DeclaredSubmodule } from './git-modules.js';
 
 /** A commit to download. */
@@ -17,7 +17,7 @@ type RequestedCommit = {
 type PlacedCommit = { readonly identifier: string; readonly sha: string; readonly folder: string };
 type DownloadedCommit = PlacedCommit & { readonly archive: Buffer };
 
-/** Submodules of a commit and of its submodules together. */
+/** Submodules that a commit and its submodules declare together. Each declaration costs requests, also without a submodule. */
 const MAX_SUBMODULES = 20;
 /** The archives are in memory together. */
 const MAX_BYTES = 64 * MIB;
@@ -63,15 +63,12 @@ const findSubmodule = async (
   }
 };
 
-const listSubmodules = async (
+const findSubmodules = async (
   host: ArchiveHost,
-  parent: DownloadedCommit,
+  parent: PlacedCommit,
+  declared: readonly DeclaredSubmodule[],
   httpUrl: string,
 ): Promise<readonly PlacedCommit[]> => {
-  const text = await readArchivedText(toStream(parent.archive), '.gitmodules');
-  const declared = parseGitModules(text ?? '');
-  if (declared.length > MAX_SUBMODULES)
-    throw new UnusableArchiveError(`The file .gitmodules declares more than ${MAX_SUBMODULES} submodules`);
   const submodules: PlacedCommit[] = [];
   for (const one of declared) {
     const submodule = await findSubmodule(host, parent, one, httpUrl);
@@ -98,16 +95,21 @@ export const downloadCommit = async (
 ): Promise<readonly PlacedArchive[]> => {
   const downloaded: DownloadedCommit[] = [];
   const waiting: PlacedCommit[] = [{ identifier, sha, folder: '' }];
+  const texts = new ArchivedTexts();
   let bytes = 0;
+  let declarations = 0;
   for (let next = waiting.shift(); next; next = waiting.shift()) {
     const commit = await download(host, next);
     downloaded.push(commit);
     bytes += commit.archive.length;
     if (bytes > MAX_BYTES)
       throw new UnusableArchiveError('The archives of the commit and of its submodules have more than 64 MiB');
-    if (withSubmodules) waiting.push(...(await listSubmodules(host, commit, httpUrl)));
-    if (downloaded.length + waiting.length > MAX_SUBMODULES + 1)
-      throw new UnusableArchiveError(`The commit has more than ${MAX_SUBMODULES} submodules`);
+    if (!withSubmodules) break;
+    const declared = parseGitModules((await texts.read(toStream(commit.archive), '.gitmodules')) ?? '');
+    declarations += declared.length;
+    if (declarations > MAX_SUBMODULES)
+      throw new UnusableArchiveError(`The commit and its submodules declare more than ${MAX_SUBMODULES} submodules`);
+    waiting.push(...(await findSubmodules(host, commit, declared, httpUrl)));
   }
   return downloaded.map(({ archive, folder }) => ({ content: toStream(archive), folder }));
 };

@@ -10,6 +10,7 @@ import {
   Turns,
   forEachGroup,
   isOfConnection,
+  isOutOfTime,
   openHost,
   toGroups,
   toHost,
@@ -33,29 +34,36 @@ type FetchDependencies = Pick<
 >;
 
 /**
- * Fetches the commits that become configuration versions. Only this job does, so that no archive is downloaded twice, and a large
- * one delays no poll.
+ * Returns the jobs that fetch the commits that become configuration versions. Only they do, so that no archive is downloaded twice,
+ * and a large one delays no poll. Submodules, which can take minutes, have a job of their own: they delay no other commit.
  */
-export const createCommitFetchesJob = (dependencies: FetchDependencies): ScheduledJob => ({
-  name: 'commit_fetches',
-  everyMs: EVERY_MS,
-  run: (round) => fetchCommits(dependencies, round),
-});
+export const createCommitFetchesJobs = (dependencies: FetchDependencies): readonly ScheduledJob[] => [
+  { name: 'commit_fetches', everyMs: EVERY_MS, run: (round) => fetchCommits(dependencies, round, false) },
+  { name: 'submodule_fetches', everyMs: EVERY_MS, run: (round) => fetchCommits(dependencies, round, true) },
+];
 
-const fetchCommits = async (dependencies: FetchDependencies, round: JobRun): Promise<void> => {
+/** The key of a pause, which the list of unfetched commits leaves out. */
+const toContent = ({ token, identifier, sha, withSubmodules }: UnfetchedCommit): string =>
+  `${token} ${identifier} ${sha} ${withSubmodules}`;
+const toSubmodulesKey = ({ token, identifier }: UnfetchedCommit): string => `submodules ${token} ${identifier}`;
+
+const fetchCommits = async (dependencies: FetchDependencies, round: JobRun, withSubmodules: boolean): Promise<void> => {
   const { pauses, versions, startDeadline } = dependencies;
-  const commits = await versions.listUnfetched(FETCHED_AT_ONCE, pauses.listPaused());
-  const toKey = ({ token, identifier, sha }: UnfetchedCommit): string => `${token} ${identifier} ${sha}`;
-  const toContent = (commit: UnfetchedCommit): string => `${toKey(commit)} ${commit.withSubmodules}`;
+  const commits = await versions.listUnfetched(FETCHED_AT_ONCE, pauses.listPaused(), withSubmodules);
   const turns = new Turns(startDeadline, TIME_OF_ORGANIZATION_MS);
   await forEachGroup(turns, round, toGroups(commits, toContent), async (group) => {
-    const [{ token }] = group;
-    if (token !== null && pauses.covers(token)) return;
-    const commit = { subject: 'fetching a commit', key: toKey(group[0]) };
+    const [first] = group;
+    const { token } = first;
+    if ((token !== null && pauses.covers(token)) || (withSubmodules && pauses.covers(toSubmodulesKey(first)))) return;
+    const commit = { subject: 'fetching a commit', key: toContent(first) };
+    // The next commit of the repository would take as long.
+    const repository = { subject: 'fetching submodules', key: toSubmodulesKey(first) };
     try {
       await pauses.attempt(commit, () => fetchCommit(dependencies, group));
+      if (withSubmodules) pauses.recordSuccess(repository.key);
     } catch (error) {
-      pauses.recordFailure(token !== null && isOfConnection(error) ? toHost(token) : commit, error);
+      const work = withSubmodules && isOutOfTime(error) ? repository : commit;
+      pauses.recordFailure(token !== null && isOfConnection(error) ? toHost(token) : work, error);
     }
     round.done(group.length);
   });

@@ -9,7 +9,7 @@ import { createCommitVersions, createChangedResources } from '#runs/runs';
 import { ConnectionTokens, Connections } from '#vcs/connections';
 import { GitHosts } from '#vcs/git-hosts';
 import { changedRunsFollower } from './changed-runs.follower.js';
-import { createCommitFetchesJob } from './commit-fetches.job.js';
+import { createCommitFetchesJobs } from './commit-fetches.job.js';
 import { CommitPreviewsController } from './commit-previews.controller.js';
 import { CommitPreviews } from './commit-previews.service.js';
 import { createCommitStatusesJob } from './commit-statuses.job.js';
@@ -54,7 +54,7 @@ export const commitsDefinition: ModuleDefinition = {
     {
       table: 'commits.changed_pull_requests',
       backup: 'empty',
-      because: 'each process lists the pull requests of the last days once',
+      because: 'the job lists the pull requests of the last days again',
     },
     { table: 'commits.comments', backup: 'empty', because: 'the comment is found at the Git host by its mark' },
     {
@@ -101,7 +101,7 @@ export const createCommitsJobs = (options: CommitsOptions): readonly ScheduledJo
   return [
     createRepositoryCommitsJob(dependencies),
     createWebhookDeliveriesJob(dependencies),
-    createCommitFetchesJob(dependencies),
+    ...createCommitFetchesJobs(dependencies),
     createCommitStatusesJob({ ...dependencies, publicUrl: options.publicUrl }),
     createPullRequestCommentsJob({
       ...dependencies,

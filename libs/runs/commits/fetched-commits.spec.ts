@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { UnfetchedCommit } from '#runs/runs';
 import { GitHostError, type GitHost, type GitHostFailure } from '#vcs/git-hosts';
-import { createCommitFetchesJob } from './commit-fetches.job.js';
+import { createCommitFetchesJobs } from './commit-fetches.job.js';
 import { Pauses } from './pauses.service.js';
 import { FixedClock } from '../../../test/support/clocks.js';
 import { runJobOnce } from '../../../test/support/scheduled-jobs.js';
@@ -33,9 +33,10 @@ const fetchOnce = async (
   const clock = new FixedClock();
   const requested: string[] = [];
   const failed: string[] = [];
-  let paused: readonly string[] | null = null;
+  let paused: readonly string[] = [];
+  let listed = 0;
   const turns: AbortController[] = [];
-  const job = createCommitFetchesJob({
+  const jobs = createCommitFetchesJobs({
     tokens: { open: openToken, recordAnswer: async () => undefined },
     hosts: {
       open: ({ token }) =>
@@ -52,10 +53,10 @@ const fetchOnce = async (
       endPullRequest: async () => undefined,
       receive: async () => undefined,
       fail: async (id) => void failed.push(id),
-      listUnfetched: async (_, keys) => {
-        const isFirst = paused === null;
+      listUnfetched: async (_, keys, withSubmodules) => {
+        listed += 1;
         paused = keys;
-        return isFirst ? commits : [];
+        return listed <= 2 ? commits.filter((commit) => commit.withSubmodules === withSubmodules) : [];
       },
     },
     clock,
@@ -66,14 +67,15 @@ const fetchOnce = async (
       return turn.signal;
     },
   });
-  await runJobOnce(job);
-  await runJobOnce(job);
-  return { requested, paused: paused ?? [], failed };
+  // The jobs run beside each other.
+  await Promise.all(jobs.map(runJobOnce));
+  await Promise.all(jobs.map(runJobOnce));
+  return { requested, paused, failed };
 };
 
 describe('the fetches of commits', () => {
   it.each<[GitHostFailure, readonly string[], readonly string[]]>([
-    ['unavailable', ['one a', 'one b'], ['one acme/network a', 'one acme/network b']],
+    ['unavailable', ['one a', 'one b'], ['one acme/network a false', 'one acme/network b false']],
     ['unauthorized', ['one a'], ['one']],
     ['rate-limited', ['one a'], ['one']],
   ])('pause what the failure "%s" concerns', async (failure, requested, paused) => {
@@ -90,7 +92,7 @@ describe('the fetches of commits', () => {
       throw new GitHostError('unavailable', 'The host failed');
     };
     const { failed, paused } = await fetchOnce([old], async () => Buffer.alloc(0), renew);
-    expect({ failed, paused }).toEqual({ failed: [], paused: ['one acme/network a'] });
+    expect({ failed, paused }).toEqual({ failed: [], paused: ['one acme/network a false'] });
   });
 
   it('leave a slow connection after its time, and reach the others', async () => {
@@ -109,6 +111,25 @@ describe('the fetches of commits', () => {
       throw new GitHostError('not-found', 'There is no such commit');
     });
     expect(requested.toSorted()).toEqual(['one a', 'quick d', 'two a']);
+  });
+
+  it('with submodules delay no other commit, however many organizations have slow ones', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const slow = ['1', '2', '3', '4', '5'].map((token) => ({ ...toCommit(token, 'a'), withSubmodules: true }));
+    const { requested } = await fetchOnce([...slow, toCommit('quick', 'b')], async (token) => {
+      if (token === 'quick') resolve();
+      else await promise;
+      throw new GitHostError('not-found', 'There is no such commit');
+    });
+    expect(requested).toContain('quick b');
+  });
+
+  it('with submodules pause the repository if they take too long', async () => {
+    const commits = ['a', 'b'].map((sha) => ({ ...toCommit('one', sha), withSubmodules: true }));
+    const fetched = await fetchOnce(commits, async () => {
+      throw new GitHostError('out-of-time', 'The host did not answer in time');
+    });
+    expect(fetched).toEqual({ requested: ['one a'], paused: ['submodules one acme/network'], failed: [] });
   });
 
   it('work on other connections while one host does not answer', async () => {

@@ -73,7 +73,7 @@ const fetchVersion = async (identifier: string, withSubmodules = true): Promise<
   });
   const { runtime, store } = server;
   const jobs = createCommitsJobs({ ...runtime, ...runtime.settings, store });
-  await runJobs(jobs, 'repository_commits', 'commit_fetches');
+  await runJobs(jobs, 'repository_commits', withSubmodules ? 'submodule_fetches' : 'commit_fetches');
   const path = `/api/v2/workspaces/${workspace}/configuration-versions`;
   return expectStatus(await server.get(path), 200).body.data[0];
 };
@@ -151,7 +151,17 @@ describe('the submodules of a commit', () => {
     await addSubmodules(identifier, paths);
     expect((await fetchVersion(identifier)).attributes).toMatchObject({
       status: 'errored',
-      'error-message': 'The file .gitmodules declares more than 20 submodules',
+      'error-message': 'The commit and its submodules declare more than 20 submodules',
+    });
+  });
+
+  it('are at most 20 with declarations of its submodules, and those without a submodule', async () => {
+    const identifier = await makeRepository();
+    const declared = Array.from({ length: 19 }, (_, number) => ({ path: `s${number}`, url: '../nested.git' }));
+    await addSubmodules(identifier, [{ path: 'library', url: '../library.git', of: library }, ...declared]);
+    expect((await fetchVersion(identifier)).attributes).toMatchObject({
+      status: 'errored',
+      'error-message': 'The commit and its submodules declare more than 20 submodules',
     });
   });
 });

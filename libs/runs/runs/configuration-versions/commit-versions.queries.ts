@@ -62,10 +62,13 @@ export type UnfetchedCommit = {
 export const isConnectionUsable = (token: Sql): Sql => sql`
   oc.token = ${token} and oc.organization = w.organization and (oc.organization_scoped or oc.projects ? w.project)`;
 
+const WITH_SUBMODULES = sql.raw(`coalesce((w.settings #>> '{vcsRepo,ingressSubmodules}')::boolean, false)`);
+
 export const listUnfetchedConfigurations = (
   database: Database,
   most: number,
   paused: readonly string[],
+  withSubmodules: boolean,
 ): Promise<readonly UnfetchedCommit[]> =>
   database.rows<UnfetchedCommit>(sql`
     select id, organization, identifier, sha, token, "serviceProvider", "apiUrl", "httpUrl", "withSubmodules", "createdAt"
@@ -73,12 +76,15 @@ export const listUnfetchedConfigurations = (
         select *, row_number() over (partition by organization order by turn, "createdAt", id) as turn_of_organization from (
         select c.id, w.organization, c.ingress ->> 'identifier' as identifier, c.ingress ->> 'commitSha' as sha, oc.token,
                oc.service_provider as "serviceProvider", oc.api_url as "apiUrl", oc.http_url as "httpUrl",
-               coalesce((w.settings #>> '{vcsRepo,ingressSubmodules}')::boolean, false) as "withSubmodules", c.created_at as "createdAt",
+               ${WITH_SUBMODULES} as "withSubmodules", c.created_at as "createdAt",
                row_number() over (partition by w.organization, oc.token order by c.created_at, c.id) as turn
           from configuration_versions c join workspaces w on w.id = c.workspace
           left join oauth_clients oc on ${isConnectionUsable(sql`c.ingress ->> 'oauthToken'`)}
          where c.status = 'pending' and c.ingress is not null
-           and not (array[c.id, oc.token, concat_ws(' ', oc.token, c.ingress ->> 'identifier', c.ingress ->> 'commitSha')]
+           and ${WITH_SUBMODULES} = ${withSubmodules}
+           and not (array[c.id, oc.token,
+                          concat_ws(' ', oc.token, c.ingress ->> 'identifier', c.ingress ->> 'commitSha', (${WITH_SUBMODULES})::text),
+                          case when ${WITH_SUBMODULES} then concat_ws(' ', 'submodules', oc.token, c.ingress ->> 'identifier') end]
                     && ${paused}::text[])) commits) turns
      order by turn_of_organization, "createdAt", id limit ${most}`);
 

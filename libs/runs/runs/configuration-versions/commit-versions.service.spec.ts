@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { sql } from '#platform/kernel';
 import type { CommitVersions } from './commit-versions.service.js';
 import { createCommitVersions } from '../runs.module.js';
 import { makeOauthClient, openTestGitHost, REACHES_GIT_HOSTS } from '../../../../test/support/git-host.js';
@@ -46,8 +47,12 @@ const createCommits = async (
   }
 };
 
-const listUnfetched = async (most: number, paused: readonly string[] = []): Promise<readonly (string | null)[][]> =>
-  (await versions.listUnfetched(most, paused)).map(({ token, sha }) => [token, sha]);
+const listUnfetched = async (
+  most: number,
+  paused: readonly string[] = [],
+  withSubmodules = false,
+): Promise<readonly (string | null)[][]> =>
+  (await versions.listUnfetched(most, paused, withSubmodules)).map(({ token, sha }) => [token, sha]);
 
 it('lists commits in turn by connection, without paused ones and without connections of other projects', async () => {
   const host = await openTestGitHost();
@@ -60,13 +65,27 @@ it('lists commits in turn by connection, without paused ones and without connect
     [busy.token, 'a'],
     [idle.token, 'd'],
   ]);
-  expect(await listUnfetched(9, [idle.token, `${busy.token} acme/network b`])).toEqual([
+  expect(
+    await listUnfetched(9, [idle.token, `${busy.token} acme/network b false`, `${busy.token} acme/network c true`]),
+  ).toEqual([
     [busy.token, 'a'],
     [busy.token, 'c'],
   ]);
   const narrow = resource('oauth-clients', { 'organization-scoped': false });
   expectStatus(await server.patch(`/api/v2/oauth-clients/${idle.client}`, narrow), 200);
   expect(await listUnfetched(9, [busy.token])).toEqual([[null, 'd']]);
+  await server.database.rows(sql`
+    update workspaces set settings = settings || ${sql.json({ vcsRepo: { ingressSubmodules: true } })} where id = ${workspace}`);
+  expect(await listUnfetched(9)).toEqual([]);
+  expect(
+    await listUnfetched(9, [`${busy.token} acme/network b true`, `${busy.token} acme/network c false`], true),
+  ).toEqual([
+    [busy.token, 'a'],
+    [null, 'd'],
+    [busy.token, 'c'],
+  ]);
+  const paused = `submodules ${busy.token} acme/network`;
+  expect(await listUnfetched(9, [paused], true)).toEqual([[null, 'd']]);
 });
 
 it.each([

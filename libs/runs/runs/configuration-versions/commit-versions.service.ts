@@ -94,10 +94,11 @@ export class CommitVersions {
 
   /**
    * Returns configuration versions whose commit is not fetched yet, in turns of organizations and of their connections. `paused`: keys of
-   * connections (their token), commits (token, identifier and SHA) and configuration versions (id) that are left out.
+   * connections (their token), commits (token, identifier, SHA and whether with submodules), repositories (`submodules`, token and
+   * identifier; only with submodules) and configuration versions (id) that are left out.
    */
-  listUnfetched(most: number, paused: readonly string[]): Promise<readonly UnfetchedCommit[]> {
-    return listUnfetchedConfigurations(this.store.database, most, paused);
+  listUnfetched(most: number, paused: readonly string[], withSubmodules: boolean): Promise<readonly UnfetchedCommit[]> {
+    return listUnfetchedConfigurations(this.store.database, most, paused, withSubmodules);
   }
 
   /** Stores the content of a commit, and starts its run if it starts one. */
