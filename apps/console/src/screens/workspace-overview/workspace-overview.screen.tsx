@@ -1,16 +1,14 @@
-import { Alert, SimpleGrid, Stack, Text } from '@mantine/core';
+import { SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { agentPoolQuery } from '../../api/agent-pools.js';
 import { readInheritedExecution } from '../../api/inherited-execution.js';
-import { presentLockQuery } from '../../api/locks.js';
-import { describeHolder, findIncluded } from '../../api/included.js';
+import { findIncluded } from '../../api/included.js';
 import { getSharing } from '../../api/shared-states.js';
 import { workspaceQuery, type WorkspaceDocument } from '../../api/workspaces.js';
 import { Card, FactList, type LabeledFact } from '../../components/card.js';
 import { CodeBlock, CopyableId } from '../../components/copy.js';
 import { EXECUTION_MODES } from '../../components/execution-modes.js';
-import { LockIcon } from '../../components/icons.js';
 import { LongText } from '../../components/long-text.js';
 import { RunStatusBadge } from '../../components/run-status.js';
 import { TextLink } from '../../components/text-link.js';
@@ -18,6 +16,7 @@ import { TerraformBlock } from '../../components/terraform-block.js';
 import { Time } from '../../components/times.js';
 import { lazyComponent } from '../../components/lazy-component.js';
 import { WhenVisible } from '../../components/when-visible.js';
+import { LockNotice } from './lock-notice.js';
 import { TagsCard } from './tags-card.js';
 
 const RunDaysChart = lazyComponent(() => import('../../charts/run-days.js'), 'RunDaysChart');
@@ -27,43 +26,6 @@ const RunDurationsChart = lazyComponent(() => import('../../charts/run-durations
 const CHART_HEIGHT = 340;
 
 type PartProps = { readonly organization: string; readonly workspace: WorkspaceDocument };
-
-const LockNotice = ({ organization, workspace }: PartProps) => {
-  const { data: lock } = useQuery(presentLockQuery(organization, workspace.data));
-  const lockedBy = workspace.data.relationships['locked-by'].data;
-  const isRun = lockedBy?.type === 'runs';
-  const described = describeHolder(workspace, lockedBy);
-  const holder = isRun ? described : (lock?.attributes['locked-by-name'] ?? described);
-  const reason = workspace.data.attributes['locked-reason'];
-  const end = workspace.data.attributes['lock-expires-at'];
-  const noReason = isRun ? 'The run unlocks the workspace when it ends.' : 'The holder gave no reason.';
-  return (
-    <Alert color="orange" variant="light" icon={<LockIcon />} title={`Locked by ${holder}`}>
-      <Text size="sm" component="div">
-        {lock && (
-          <div>
-            Locked <Time value={lock.attributes['locked-at']} />.
-            {end !== null && (
-              <>
-                {' '}
-                The lock ends by itself <Time value={end} />.
-              </>
-            )}
-          </div>
-        )}
-        <LongText text={reason ? `Reason: ${reason}` : noReason} />
-        {isRun && (
-          <TextLink
-            to="/$organization/workspaces/$workspace/runs/$run"
-            params={{ organization, workspace: workspace.data.attributes.name, run: lockedBy.id }}
-          >
-            Open the run
-          </TextLink>
-        )}
-      </Text>
-    </Alert>
-  );
-};
 
 const describeFirstRun = (executionMode: string): string =>
   executionMode === 'local'
