@@ -167,7 +167,13 @@ export const workspaceSuggestionsQuery = (organization: string, name: string) =>
   });
 
 /** The screens of an open workspace show these related resources. */
-export const WORKSPACE_INCLUDES = ['project', 'current_run', 'locked_by', 'effective_tag_bindings'] as const;
+export const WORKSPACE_INCLUDES = [
+  'project',
+  'current_run',
+  'locked_by',
+  'effective_tag_bindings',
+  'current_assessment_result',
+] as const;
 
 export const workspaceQuery = (organization: string, name: string) =>
   queryOptions({

@@ -5,7 +5,8 @@
 
 type PlanPart = Readonly<Record<string, unknown>>;
 
-export type ChangeAction = 'create' | 'update' | 'replace' | 'delete' | 'read' | 'forget' | 'import' | 'move' | 'none';
+export type ChangeAction =
+  'create' | 'update' | 'replace' | 'delete' | 'read' | 'forget' | 'import' | 'move' | 'changed' | 'deleted' | 'none';
 
 export type AttributeChange = {
   /** The path of an attribute, such as `tags.env`. */
@@ -200,6 +201,13 @@ const toOutput = ([name, change]: readonly [string, unknown]): PlannedResource =
   return { address: name, action: ACTIONS[String(getMember(change, 'actions'))] ?? 'none', notes: [], attributes };
 };
 
+/** Something other than terraform has done it already. */
+const toDrift = (resource: PlannedResource): PlannedResource => {
+  const { action } = resource;
+  if (action === 'delete') return { ...resource, action: 'deleted' };
+  return action === 'update' ? { ...resource, action: 'changed' } : resource;
+};
+
 /** Returns what a plan changes. Resources without a change are left out. */
 export const readPlanChanges = (document: PlanPart): PlanChanges => {
   const modules = new Map<string, PlannedResource[]>();
@@ -213,6 +221,6 @@ export const readPlanChanges = (document: PlanPart): PlanChanges => {
   return {
     modules: [...modules].map(([module, resources]) => ({ module, resources })),
     outputs: outputs.map((output) => toOutput(output)).filter(({ action }) => action !== 'none'),
-    drift: listResources(document['resource_drift']).map(([, resource]) => resource),
+    drift: listResources(document['resource_drift']).map(([, resource]) => toDrift(resource)),
   };
 };

@@ -1,6 +1,6 @@
 import { Badge, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useMemo, useState, type ReactNode } from 'react';
 import { ApiError } from '../../api/api-error.js';
 import { planDocumentQuery } from '../../api/run-output.js';
 import { LoadingLines, QueryState } from '../../components/states.js';
@@ -31,6 +31,8 @@ const ACTIONS: Readonly<
   forget: { symbol: '·', word: 'Forget', color: 'gray' },
   import: { symbol: '→', word: 'Import', color: 'blue' },
   move: { symbol: '↦', word: 'Move', color: 'blue' },
+  changed: { symbol: '~', word: 'Changed', color: 'yellow' },
+  deleted: { symbol: '−', word: 'Deleted', color: 'red' },
   none: { symbol: '~', word: 'Changed', color: 'gray' },
 };
 
@@ -158,15 +160,26 @@ const Changes = ({ changes: { modules, outputs, drift } }: { readonly changes: P
   </div>
 );
 
-const PlanDocument = ({ document }: { readonly document: Readonly<Record<string, unknown>> }) => {
+type DocumentProps = { readonly document: Readonly<Record<string, unknown>> };
+
+const PlanDocument = ({ document }: DocumentProps) => {
   const changes = useMemo(() => readPlanChanges(document), [document]);
   return <Changes changes={changes} />;
 };
 
+/** A resource that only has another address has not drifted. */
+const NO_DRIFT: readonly ChangeAction[] = ['move', 'none'];
+
+const DriftDocument = ({ document }: DocumentProps) => {
+  const { drift } = useMemo(() => readPlanChanges(document), [document]);
+  return <Resources resources={drift.filter(({ action }) => !NO_DRIFT.includes(action))} />;
+};
+
 type PlanTreeProps = { readonly organization: string; readonly run: string };
 
-/** What a plan changes, resource by resource. */
-export const PlanTree = ({ organization, run }: PlanTreeProps) => {
+type DocumentStateProps = PlanTreeProps & { readonly children: (document: DocumentProps['document']) => ReactNode };
+
+const DocumentState = ({ organization, run, children }: DocumentStateProps) => {
   const query = useQuery(planDocumentQuery(organization, run));
   if (query.error instanceof ApiError && query.error.isNotFound)
     return (
@@ -176,7 +189,17 @@ export const PlanTree = ({ organization, run }: PlanTreeProps) => {
     );
   return (
     <QueryState query={query} what="plan" loading={<LoadingLines />}>
-      {(document) => <PlanDocument document={document} />}
+      {children}
     </QueryState>
   );
 };
+
+/** What a plan changes, resource by resource. */
+export const PlanTree = (props: PlanTreeProps) => (
+  <DocumentState {...props}>{(document) => <PlanDocument document={document} />}</DocumentState>
+);
+
+/** The resources that the plan of a health assessment has found different from the state. */
+export const DriftTree = (props: PlanTreeProps) => (
+  <DocumentState {...props}>{(document) => <DriftDocument document={document} />}</DocumentState>
+);

@@ -16,6 +16,7 @@ import { TerraformBlock } from '../../components/terraform-block.js';
 import { Time } from '../../components/times.js';
 import { lazyComponent } from '../../components/lazy-component.js';
 import { WhenVisible } from '../../components/when-visible.js';
+import { HealthCard } from './health-card.js';
 import { LockNotice } from './lock-notice.js';
 import { TagsCard } from './tags-card.js';
 
@@ -189,6 +190,7 @@ const Overview = ({ organization, workspace }: PartProps) => {
           {isUnused && usage}
           <LatestRun organization={organization} workspace={workspace} />
           <CurrentState organization={organization} workspace={workspace} />
+          <HealthCard organization={organization} workspace={workspace} />
           {!isUnused && usage}
         </Stack>
         <Stack>
