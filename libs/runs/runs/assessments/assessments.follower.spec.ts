@@ -84,8 +84,8 @@ it('deletes the logs and documents of canceled assessments, and keeps those of f
     await follow('RunCanceled', [canceled]);
     expect(await hasResult(canceled)).toBe(false);
   }
-  const kept = await server.database.rows<{ id: string }>(
+  const undeleted = await server.database.rows<{ id: string }>(
     sql`select id from runs where workspace = ${id} and data_deleted_at is null`,
   );
-  expect(kept.map((run) => run.id).toSorted()).toEqual(ended.slice(1).toSorted());
+  expect(undeleted.map((run) => run.id).toSorted()).toEqual(ended.slice(1).toSorted());
 });

@@ -3,7 +3,7 @@ import type { Database } from '#platform/postgres';
 import { selectIsEarlierView } from '#storage/event-store';
 import { EXECUTION_MODE } from '#workspaces/workspaces';
 import { isAssessment, isNoAssessment, isOpen, SERVES_WORKSPACE } from '../runs/runs.queries.js';
-import { HAS_ASSESSMENTS, isAssessmentWanted } from '../runs/run-leases.queries.js';
+import { HAS_ASSESSMENTS, isAssessmentOfSite } from '../runs/run-leases.queries.js';
 import type { DueHashes } from './assessment-schedule.js';
 import { assessmentResults } from './assessments.view.js';
 
@@ -110,7 +110,7 @@ export const listOutdatedAssessments = (
             select claimed.* from runs.leases l join runs claimed on claimed.id = l.run
              where l.slot < 0 and ${isOpen('claimed')} and claimed.cancel_requested_at is null) a
       join workspaces w on w.id = a.workspace ${OWNERS}
-     where ${isOff}::boolean or not ${isAssessmentWanted('a')}
+     where ${isOff}::boolean or not ${isAssessmentOfSite('a')}
         or a.status = 'plan_queued' and (a.created_at < ${before}::timestamptz
                                          or coalesce(${IS_ASSESSABLE} and ${HAS_ENDED_WELL}, false) is false)
      order by a.created_at, a.id limit ${limit}`);

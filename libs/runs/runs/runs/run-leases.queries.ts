@@ -145,11 +145,11 @@ export const HAS_ASSESSMENTS = sql`coalesce((w.settings ->> 'assessmentsEnabled'
  * Whether somebody wants the assessment at this site: the settings ask for it, and the site has created it. Assessments of a
  * restored backup are older than the time since when the site assesses workspaces, which is in no backup.
  */
-export const isAssessmentWanted = (alias: string): Sql => sql`(${HAS_ASSESSMENTS}
+export const isAssessmentOfSite = (alias: string): Sql => sql`(${HAS_ASSESSMENTS}
   and ${sql.raw(alias)}.created_at >= coalesce((select begun_at from runs.assessments_begun), 'infinity'))`;
 
 /** Whether executors of the pool in the row `ap` may claim the run `r`. Needs `RUN_JOINS`. */
-const IS_CLAIMABLE = sql`(${SERVES_WORKSPACE} and (${isNoAssessment('r')} or ${isAssessmentWanted('r')}))`;
+const IS_CLAIMABLE = sql`(${SERVES_WORKSPACE} and (${isNoAssessment('r')} or ${isAssessmentOfSite('r')}))`;
 
 /** Selects the runs as `r` that wait for an executor of the pool in the row `ap`, without a check of their workspaces. */
 const selectWaiting = (statuses: Sql, { perOrganization }: SiteRunLimit): Sql => sql`
