@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
+import { startAssessment } from '../../../../test/support/assessments.js';
 import { TickingClock } from '../../../../test/support/clocks.js';
+import { waitForFollowers } from '../../../../test/support/event-log.js';
 import {
   expectStatus,
   makeAgentToken,
@@ -98,6 +100,24 @@ describe('executors of the site', () => {
     const claims = await listClaims();
     expect(claims).toHaveLength(100);
     for (let n = 0; n + 10 <= claims.length; n += 10) expect(new Set(claims.slice(n, n + 10)).size).toBe(10);
+  });
+
+  it('execute the oldest health assessment first, whatever else the organizations execute', async () => {
+    await server.database.rows(sql`insert into runs.assessments_begun (begun_at) values ('-infinity')`);
+    // The first organization has had a turn, so that a run of the other one would be first.
+    await makeRuns('assessed-often', 1);
+    await makeRuns('assessed-once', 0);
+    await workAll();
+    const runs = [];
+    for (const organization of ['assessed-often', 'assessed-once']) {
+      const workspace = await makeWorkspace(server, organization, 'assessed', { 'assessments-enabled': true });
+      await makeConfigurationVersion(server, workspace);
+      runs.push(`run-of-${organization}`);
+      await startAssessment(server.store, workspace, `run-of-${organization}`);
+    }
+    await waitForFollowers(server.store, 'run_queue');
+    const [executor] = executors as readonly [Executor];
+    expect(await work(executor)).toEqual(runs);
   });
 
   it('execute no more runs of an organization at once than the setting allows', async () => {

@@ -161,17 +161,19 @@ const selectWaiting = (statuses: Sql, { perOrganization }: SiteRunLimit): Sql =>
            and not ${usesAllSlots('<', perOrganization && Math.max(1, Math.floor(perOrganization / 4)))})`;
 
 /**
- * The order in which the runs of a pool are claimed. Health assessments come after all other runs. A pool of the site serves organizations in turn, so that none of them waits
- * longer because another one has more runs, unless an administrator of the site has disabled fair queuing: all organizations then
- * count as one. In an organization, applies come before plans, and plans that may be applied before others.
+ * The order in which the runs of a pool are claimed. Health assessments come after all other runs, the oldest first. A pool of the
+ * site serves organizations in turn, so that none of them waits longer because another one has more runs, unless an administrator
+ * of the site has disabled fair queuing: all organizations then count as one. In an organization, applies come before plans, and
+ * plans that may be applied before others.
  */
 const CLAIM_ORDER = sql.raw('r.is_assessment, r.turn, r.turn_of, r.rank, r.created_at, r.id');
 
 const CLAIM_ORDER_COLUMNS = sql`
   ${isAssessment('r')} as is_assessment,
   coalesce((select t.turn from runs.claim_turns t
-             where ap.organization is null and t.organization = r.organization and ${SELECT_IS_FAIR}), 0) as turn,
-  case when ${SELECT_IS_FAIR} then r.organization else '' end as turn_of,
+             where ap.organization is null and t.organization = r.organization and ${SELECT_IS_FAIR}
+               and ${isNoAssessment('r')}), 0) as turn,
+  case when ${SELECT_IS_FAIR} and ${isNoAssessment('r')} then r.organization else '' end as turn_of,
   case when r.status = 'apply_queued' then 0 when (r.options ->> 'planOnly')::boolean then 2 else 1 end as rank`;
 
 /** The number from 1, or from -1 downwards, that is nearest to 0 and that no lease of the organization has. */
