@@ -21,7 +21,9 @@ import {
 
 // The product is the gateway and the projector in one process, so each kill ends both at the same moment.
 
-const LONG = 300_000;
+const LONG = 600_000;
+/** The server sends a request again 30 seconds after it died. */
+const STEP = 150_000;
 
 let product: Product;
 let service: TaskService;
@@ -58,7 +60,11 @@ const listRequests = (run: string, stage: string) =>
 
 /** Returns the newest request about the stage, when there are this many. */
 const waitForRequests = async (run: string, stage: string, count: number) => {
-  await waitUntil(() => listRequests(run, stage).length >= count, `the service has ${count} requests of ${stage}`);
+  await waitUntil(
+    () => listRequests(run, stage).length >= count,
+    `the service has ${count} requests of ${stage}`,
+    STEP,
+  );
   return listRequests(run, stage).at(-1);
 };
 
@@ -67,8 +73,12 @@ const report = (payload: any) =>
     .as(payload.access_token as string)
     .patch(new URL(payload.task_result_callback_url as string).pathname, taskReportOf('passed'));
 
-const statusOf = async (run: string): Promise<string> =>
-  expectStatus(await api.get(`/api/v2/runs/${run}`), 200).body.data.attributes.status as string;
+const waitForStatus = (run: string, status: string): Promise<void> =>
+  waitUntil(
+    async () => expectStatus(await api.get(`/api/v2/runs/${run}`), 200).body.data.attributes.status === status,
+    `the run is ${status}`,
+    STEP,
+  );
 
 /** Returns how often the run reached each status. */
 const listReached = async (run: string): Promise<readonly string[]> =>
@@ -100,7 +110,7 @@ describe('kill -9 of the gateway and of the projector around the stages of a run
       await reports;
       await product.start();
       expect([200, 409]).toContain((await report(again)).status);
-      expect(await statusOf(run)).toBe('plan_queued');
+      await waitForStatus(run, 'plan_queued');
 
       // Continuation: the kill follows the answers.
       for (const status of ['planning', 'planned'])
@@ -116,7 +126,7 @@ describe('kill -9 of the gateway and of the projector around the stages of a run
       const beforeApply = await waitForRequests(run, 'pre_apply', 1);
       expectStatus(await report(beforeApply), 200);
       await restart();
-      expect(await statusOf(run)).toBe('apply_queued');
+      await waitForStatus(run, 'apply_queued');
       expect(await listStages(run)).toEqual(['passed', 'passed', 'passed']);
       const reached = await listReached(run);
       for (const status of ['pre_plan_completed', 'post_plan_completed', 'pre_apply_completed'])

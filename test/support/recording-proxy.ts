@@ -5,8 +5,8 @@ export type RecordingProxy = {
   readonly url: string;
   /** Paths of all requests. */
   readonly requests: string[];
-  /** Never answers the next request whose method and path contain the text. Resolves when it arrives. */
-  holdNext(text: string): Promise<void>;
+  /** Never answers the next request whose method and path, such as `GET /user`, match. Resolves when it arrives. */
+  holdNext(matches: (request: string) => boolean): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -30,13 +30,13 @@ const pass = async (target: string, { method = 'GET', url = '', headers }: Incom
 /** Starts a server that passes requests to another one and records them. */
 export const createRecordingProxy = async (target: string): Promise<RecordingProxy> => {
   const requests: string[] = [];
-  let unanswered: { readonly text: string; readonly resolve: () => void } | null = null;
+  let unanswered: { readonly matches: (request: string) => boolean; readonly resolve: () => void } | null = null;
   const server = createServer((request, response) => {
     const path = request.url ?? '';
     requests.push(path);
     // A request that the sender aborts has no end.
     response.on('error', () => undefined);
-    if (unanswered && `${request.method} ${path}`.includes(unanswered.text)) {
+    if (unanswered?.matches(`${request.method} ${path}`)) {
       unanswered.resolve();
       unanswered = null;
       return;
@@ -55,7 +55,7 @@ export const createRecordingProxy = async (target: string): Promise<RecordingPro
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
-    holdNext: (text) => new Promise((resolve) => (unanswered = { text, resolve })),
+    holdNext: (matches) => new Promise((resolve) => (unanswered = { matches, resolve })),
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
