@@ -135,10 +135,7 @@ describe('the picture of runs', () => {
 
   it('of a workspace is on its overview', async () => {
     const page = await open(owner, '/app/acme/workspaces/ws-1');
-    await page
-      .getByRole('region', { name: TITLE })
-      .scrollIntoViewIfNeeded()
-      .catch(() => undefined);
+    await scrollTo(page, TITLE);
     expect((await readNumbers(page, TITLE))[0]?.slice(1, 6)).toEqual(['0', '0', '1', '1', '0']);
     expect(await inspectScreen(page, 'workspace-charts')).toEqual([]);
     await page.getByRole('group', { name: 'Runs by day and result' }).getByRole('link').first().click();
