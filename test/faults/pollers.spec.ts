@@ -155,11 +155,13 @@ class Reader {
   }
 }
 
-/** Starts new readers of a whole trail, one after another, while the trail is pruned. */
-const readWhilePruning = async (tenant: Tenant, isRunning: () => boolean): Promise<readonly PollResult[]> => {
+/** Starts new readers of a whole trail, one after another, while the trail is pruned, and until one has read it. */
+const readWhilePruning = async (tenant: Tenant, phase: () => Phase): Promise<readonly PollResult[]> => {
   let isPruned = false;
-  const isOn = (): boolean => isRunning() && !isPruned;
   const visits: PollResult[] = [];
+  const isRunning = (): boolean => phase() === 'writing';
+  // On a busy machine, no reader ends between the kills of gateways.
+  const isOn = (): boolean => (isRunning() && !isPruned) || (visits.length === 0 && phase() !== 'over');
   const readRepeatedly = async (name: 'cursor' | 'export'): Promise<void> => {
     const signal = AbortSignal.timeout(LONG);
     while (isOn()) {
@@ -255,7 +257,7 @@ describe('readers of audit trails', () => {
       for (const each of clients) each.start(CLIENTS);
       const services = Promise.all(tenants.map((tenant) => reportFacts(tenant, chance(), getPhase)));
       const reading = Promise.all(readers.map((reader) => reader.live(getPhase)));
-      const visiting = readWhilePruning(pruned, () => phase === 'writing');
+      const visiting = readWhilePruning(pruned, getPhase);
       const faults = async (): Promise<void> => {
         const isTime = (): boolean => phase === 'writing' && Date.now() < end;
         for (let n = 0; n < FAULTS.length || isTime(); n += 1) {
@@ -287,7 +289,6 @@ describe('readers of audit trails', () => {
       const visits = await visiting;
       const prunedIds = auditedOf(log, pruned.organization.id).map((event) => event.id);
       expect(findMissedEntries(visits, prunedIds)).toEqual([]);
-      // The number of readers during the pruning depends on the machine. On a busy one it was two.
       expect(visits.length).toBeGreaterThan(0);
     },
     LONG,
