@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { expectDisabled, inspectScreen, openConsole } from '../support/console.js';
 import {
   expectStatus,
   makeMember,
@@ -76,7 +76,7 @@ describe('the agent pools of an organization', () => {
     await settings.getByRole('combobox', { name: 'Projects' }).click();
     await settings.getByRole('option', { name: 'Shops' }).click();
     await settings.getByLabel('Name').fill('edge-1');
-    expect(await settings.getByRole('checkbox').isDisabled()).toBe(true);
+    await expectDisabled(settings.getByRole('checkbox'));
     expect(await inspectScreen(page, 'agent-pool-restricted')).toEqual([]);
     await settings.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { level: 1, name: 'edge-1' }).waitFor();
@@ -94,7 +94,7 @@ describe('the agent pools of an organization', () => {
     await page
       .getByText('You may not see the tokens of this pool. You need a team that may manage agent pools')
       .waitFor();
-    expect(await page.getByRole('form', { name: 'Settings' }).getByLabel('Name').isDisabled()).toBe(true);
+    await expectDisabled(page.getByRole('form', { name: 'Settings' }).getByLabel('Name'));
     expect(await inspectScreen(page, 'agent-pool-member')).toEqual([]);
     await page.context().close();
     const { id } = await ensureUser(server.store, server.runtime.ids, 'nina', false);

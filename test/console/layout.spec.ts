@@ -255,13 +255,13 @@ describe('the header', () => {
     await waitForTitle(page, 'network');
     await page.setViewportSize({ width: 390, height: 844 });
     const link = page.getByRole('navigation', { name: 'Organization' }).getByRole('link', { name: 'Workspaces' });
-    expect(await link.isVisible()).toBe(false);
+    await link.waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Navigation' }).click();
-    expect(await link.isVisible()).toBe(true);
+    await link.waitFor();
     expect(await findViolations(page)).toEqual([]);
     await link.click();
     await waitForTitle(page, 'Workspaces');
-    expect(await link.isVisible()).toBe(false);
+    await link.waitFor({ state: 'hidden' });
     await page.context().close();
   });
 });

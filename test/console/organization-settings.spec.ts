@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole, expectElements } from '../support/console.js';
+import { expectDisabled, inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   expectStatus,
   makeAgentPool,
@@ -123,7 +123,7 @@ describe('the settings of an organization', () => {
     await page.getByRole('button', { name: 'Delete the organization' }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete closing' });
     await dialog.getByText('1 workspace with their states, variables and runs,').waitFor();
-    expect(await dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true);
+    await expectDisabled(dialog.getByRole('button', { name: 'Delete' }));
     await dialog.getByLabel('Type closing to confirm').fill('closing');
     expect(await inspectScreen(page, 'organization-delete')).toEqual([]);
     await dialog.getByRole('button', { name: 'Delete' }).click();
@@ -205,7 +205,7 @@ describe('the settings of an organization', () => {
   it('show a member the values, and a stranger nothing', async () => {
     const page = await openIn(member, 'acme', 'settings', 'General');
     const contact = page.getByRole('form', { name: 'Contact' });
-    expect(await contact.getByLabel('E-mail address').isDisabled()).toBe(true);
+    await expectDisabled(contact.getByLabel('E-mail address'));
     await contact.getByText('Only owners of the organization may change this.').waitFor();
     await expectElements(page.getByRole('button', { name: 'Delete the organization' }), 0);
     await expectElements(page.getByRole('link', { name: 'Token lifetimes' }), 0);

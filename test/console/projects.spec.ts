@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { expectDisabled, inspectScreen, openConsole } from '../support/console.js';
 import {
   bindTags,
   expectStatus,
@@ -88,7 +88,7 @@ describe('a project', () => {
     const id = await makeProject(server, 'acme', 'Old name');
     const page = await open(owner, `projects/${id}`, 'Old name');
     const card = page.getByRole('form', { name: 'Name' });
-    expect(await card.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await expectDisabled(card.getByRole('button', { name: 'Save' }));
     await card.getByLabel('Name').fill('shop');
     await card.getByLabel('Description').fill('Everything of the shop');
     await card.getByRole('button', { name: 'Save' }).click();
@@ -180,7 +180,7 @@ describe('a project', () => {
     const page = await open(owner, `projects/${id}`, 'Unused');
     await page.getByRole('button', { name: 'Delete the project' }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete Unused' });
-    expect(await dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true);
+    await expectDisabled(dialog.getByRole('button', { name: 'Delete' }));
     await dialog.getByLabel('Type Unused to confirm').fill('Unused');
     expect(await inspectScreen(page, 'project-delete')).toEqual([]);
     await dialog.getByRole('button', { name: 'Delete' }).click();
@@ -199,7 +199,7 @@ describe('a project', () => {
   it('is shown without changes to a reader, and not at all to a stranger', async () => {
     const page = await open(reader, `projects/${project}`, 'Shop');
     const card = page.getByRole('form', { name: 'Name' });
-    expect(await card.getByLabel('Name').isDisabled()).toBe(true);
+    await expectDisabled(card.getByLabel('Name'));
     await card.getByText(/You need a team with admin access to this project/).waitFor();
     await page.getByText('You need a team that may read the access to this project to see it.').waitFor();
     await page.getByText('You need a team that may read the variable sets of this project to see them.').waitFor();

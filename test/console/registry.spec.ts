@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole, expectElements } from '../support/console.js';
+import { expectDisabled, inspectScreen, openConsole, expectElements } from '../support/console.js';
 import { makeProvider, pathOfProvider, pathOfVersion, publishVersion } from '../support/registry.js';
 import {
   addGpgKey,
@@ -234,7 +234,7 @@ describe('a provider', () => {
     const dialog = page.getByRole('dialog', { name: 'Delete aws 1.1.0' });
     const confirm = dialog.getByRole('button', { name: 'Delete', exact: true });
     await dialog.getByLabel('Type 1.1.0 to confirm').fill('1.0.0');
-    expect(await confirm.isDisabled()).toBe(true);
+    await expectDisabled(confirm);
     await dialog.getByLabel('Type 1.1.0 to confirm').fill('1.1.0');
     expect(await inspectScreen(page, 'provider-delete')).toEqual([]);
     await page.keyboard.press('Enter');

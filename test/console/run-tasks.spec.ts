@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { chooseRowAction, inspectScreen, openConsole, expectElements } from '../support/console.js';
+import { chooseRowAction, expectDisabled, inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   expectStatus,
   grantWorkspaceAccess,
@@ -146,7 +146,7 @@ describe('the run tasks of an organization', () => {
     await page.getByRole('button', { name: 'Change prices' }).click();
     const change = page.getByRole('dialog', { name: 'Change prices' });
     expect(await change.getByLabel('HMAC key', { exact: true }).inputValue()).toBe('');
-    expect(await change.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await expectDisabled(change.getByRole('button', { name: 'Save' }));
     await change.getByLabel('Enabled').uncheck();
     await change.getByRole('button', { name: 'Save' }).click();
     await row.getByText('Disabled').waitFor();
@@ -201,12 +201,12 @@ describe('the run tasks of a workspace', () => {
     await card.getByRole('button', { name: 'Attach a run task' }).click();
     const attach = page.getByRole('dialog', { name: 'Attach a run task' });
     await page.locator('[data-autofocus]:focus').waitFor();
-    expect(await attach.getByRole('button', { name: 'Attach' }).isDisabled()).toBe(true);
+    await expectDisabled(attach.getByRole('button', { name: 'Attach' }));
     await attach.getByRole('combobox', { name: 'Run task' }).click();
     await page.getByRole('option', { name: 'licences' }).click();
     await attach.getByLabel('After the plan').uncheck();
     await attach.getByText('Choose at least one stage.').waitFor();
-    expect(await attach.getByRole('button', { name: 'Attach' }).isDisabled()).toBe(true);
+    await expectDisabled(attach.getByRole('button', { name: 'Attach' }));
     await attach.getByLabel('Before the apply').check();
     expect(await inspectScreen(page, 'workspace-task-attach')).toEqual([]);
     await attach.getByRole('button', { name: 'Attach' }).click();
@@ -216,7 +216,7 @@ describe('the run tasks of a workspace', () => {
 
     await card.getByRole('button', { name: 'Change licences' }).click();
     const change = page.getByRole('dialog', { name: 'Change licences' });
-    expect(await change.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await expectDisabled(change.getByRole('button', { name: 'Save' }));
     await change.getByRole('radio', { name: 'Mandatory' }).check();
     await change.getByRole('button', { name: 'Save' }).click();
     await row.getByText('Before the apply: mandatory').waitFor();

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole, expectElements } from '../support/console.js';
+import { expectDisabled, inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   expectStatus,
   grantWorkspaceAccess,
@@ -135,7 +135,7 @@ describe('a run', () => {
     const dialog = page.getByRole('dialog', { name: 'Confirm and apply' });
     await dialog.getByText('120 resources will be destroyed').waitFor();
     const confirm = dialog.getByRole('button', { name: 'Apply and destroy 120' });
-    expect(await confirm.isDisabled()).toBe(true);
+    await expectDisabled(confirm);
     expect(await inspectScreen(page, 'run-destroy')).toEqual([]);
     await dialog.getByLabel('Type archive to confirm').fill('archive');
     await confirm.click();
@@ -276,7 +276,7 @@ describe('a new run', () => {
     const dialog = await openDialog(page, 'sandbox');
     await dialog.getByLabel('Destroy').check();
     const queue = dialog.getByRole('button', { name: 'Queue the destruction' });
-    expect(await queue.isDisabled()).toBe(true);
+    await expectDisabled(queue);
     await dialog.getByLabel('Type sandbox to confirm').fill('sandbox');
     expect(await inspectScreen(page, 'new-run-destroy')).toEqual([]);
     await queue.click();
@@ -325,7 +325,7 @@ describe('a new run', () => {
     await page.context().close();
     const other = await open(owner, '/workspaces/guarded');
     const dialog = await openDialog(other, 'guarded');
-    expect(await dialog.getByLabel('Destroy').isDisabled()).toBe(true);
+    await expectDisabled(dialog.getByLabel('Destroy'));
     await other.goto(`${server.url}/app/acme/workspaces/laptop/runs`);
     await other.getByText('Terraform plans and applies on your machine').waitFor();
     await expectElements(other.getByRole('button', { name: 'New run' }), 0);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole, expectElements } from '../support/console.js';
+import { expectDisabled, inspectScreen, openConsole, expectElements } from '../support/console.js';
 import { expectStatus, makeMember, makeOrganization } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 import { enableTotp, makePerson } from '../support/sign-in.js';
@@ -82,7 +82,7 @@ describe('the users of the site', () => {
     await choose(page, 'carol', 'Forget');
     const dialog = page.getByRole('dialog', { name: 'Forget carol' });
     const forget = dialog.getByRole('button', { name: 'Forget' });
-    expect(await forget.isDisabled()).toBe(true);
+    await expectDisabled(forget);
     await dialog.getByLabel('Type carol to confirm').fill('carol');
     expect(await inspectScreen(page, 'site-user-forget')).toEqual([]);
     await forget.click();

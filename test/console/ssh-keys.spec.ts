@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { chooseRowAction, inspectScreen, openConsole } from '../support/console.js';
+import { chooseRowAction, expectDisabled, inspectScreen, openConsole } from '../support/console.js';
 import { expectStatus, makeMember, makeOrganization, makeTeam, makeWorkspace, resource } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
@@ -65,7 +65,7 @@ describe('the SSH keys of an organization', () => {
     const table = page.getByRole('table', { name: 'SSH keys' });
     await page.getByRole('button', { name: 'Change modules' }).click();
     const change = page.getByRole('dialog', { name: 'Change modules' });
-    expect(await change.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await expectDisabled(change.getByRole('button', { name: 'Save' }));
     await change.getByLabel('Name').fill('git');
     await change.getByRole('button', { name: 'Save' }).click();
     await table.getByText('git', { exact: true }).waitFor();

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole } from '../support/console.js';
+import { expectDisabled, inspectScreen, openConsole } from '../support/console.js';
 import {
   expectStatus,
   grantWorkspaceAccess,
@@ -139,7 +139,7 @@ describe('the state of a workspace', () => {
   it('is uploaded by a member with write access, who leaves the workspace unlocked', async () => {
     const page = await openConsole(browser, server, { user: writer, path: '/app/acme/workspaces/moved/state' });
     const dialog = await openUpload(page);
-    expect(await dialog.getByRole('button', { name: 'Upload' }).isDisabled()).toBe(true);
+    await expectDisabled(dialog.getByRole('button', { name: 'Upload' }));
     const noState = { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no state') };
     await page.getByLabel('A state file', { exact: true }).setInputFiles(noState);
     await dialog.getByText('notes.txt is not a state.').waitFor();

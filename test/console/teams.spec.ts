@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { chooseRowAction, inspectScreen, openConsole, expectElements } from '../support/console.js';
+import { chooseRowAction, expectDisabled, inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   expectStatus,
   grantProjectAccess,
@@ -64,7 +64,7 @@ describe('what a team may do', () => {
     await expectElements(card.getByRole('checkbox'), 16);
     await card.getByText('Invite and remove people').waitFor();
     const save = card.getByRole('button', { name: 'Save' });
-    expect(await save.isDisabled()).toBe(true);
+    await expectDisabled(save);
     await card.getByRole('checkbox', { name: 'Manage membership' }).check();
     expect(await inspectScreen(page, 'team-access')).toEqual([]);
     await save.click();
@@ -86,7 +86,7 @@ describe('what a team may do', () => {
     const page = await open(member, `${platform}/access`, 'platform');
     const card = page.getByRole('form', { name: 'Rights in the whole organization' });
     await card.getByText('An owner of the organization can change these rights').waitFor();
-    expect(await card.getByRole('checkbox', { name: 'Manage membership' }).isDisabled()).toBe(true);
+    await expectDisabled(card.getByRole('checkbox', { name: 'Manage membership' }));
     await expectElements(card.getByRole('button', { name: 'Save' }), 0);
     await page.getByText('To see this, you need a team that may read all projects').waitFor();
     expect(await inspectScreen(page, 'team-access-member')).toEqual([]);
@@ -100,7 +100,7 @@ describe('what a team may do', () => {
     await page.context().close();
     const other = await open(manager, `${platform}/access`, 'platform');
     await other.getByText('or a team that may manage teams and organization access').waitFor();
-    expect(await other.getByRole('checkbox', { name: 'Manage membership' }).isDisabled()).toBe(true);
+    await expectDisabled(other.getByRole('checkbox', { name: 'Manage membership' }));
     await other.context().close();
   });
 });
@@ -225,7 +225,7 @@ describe('the settings of a team', () => {
   it('of the owners keep the name and the visibility', async () => {
     const page = await open(owner, `${owners}/settings`, 'owners');
     const card = page.getByRole('form', { name: 'Settings' });
-    expect(await card.getByLabel('Name').isDisabled()).toBe(true);
+    await expectDisabled(card.getByLabel('Name'));
     await card.getByLabel('SSO team id').fill('idp-owners');
     await card.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();
@@ -239,7 +239,7 @@ describe('the settings of a team', () => {
   it('are shown to members and hidden from strangers', async () => {
     const page = await open(member, `${platform}/settings`, 'platform');
     const card = page.getByRole('form', { name: 'Settings' });
-    expect(await card.getByLabel('Name').isDisabled()).toBe(true);
+    await expectDisabled(card.getByLabel('Name'));
     await card.getByText('You need a team that may manage teams').waitFor();
     expect(await page.getByRole('button', { name: 'Delete the team' }).getAttribute('aria-disabled')).toBe('true');
     await expectElements(page.getByRole('link', { name: 'Notifications' }), 0);
@@ -262,7 +262,7 @@ describe('the deletion of a team', () => {
     await dialog.getByText('Its access to 2 projects and workspaces ends: network, Shops.').waitFor();
     await dialog.getByText('It has no tokens.').waitFor();
     expect(await inspectScreen(page, 'team-delete')).toEqual([]);
-    expect(await dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true);
+    await expectDisabled(dialog.getByRole('button', { name: 'Delete' }));
     await dialog.getByLabel('Type platform to confirm').fill('platform');
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('heading', { level: 1, name: 'Teams' }).waitFor();

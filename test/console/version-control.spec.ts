@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createCommitsJobs } from '#runs/commits';
 import { GitHosts } from '#vcs/git-hosts';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { chooseRowAction, inspectScreen, openConsole } from '../support/console.js';
+import { chooseRowAction, expectDisabled, inspectScreen, openConsole } from '../support/console.js';
 import { createConnectionTokens, REACHES_GIT_HOSTS } from '../support/git-host.js';
 import { INSTALL_GITEA_TIMEOUT_MS, startGitea, type Gitea } from '../support/gitea.js';
 import { runJobs } from '../support/scheduled-jobs.js';
@@ -116,7 +116,7 @@ describe('the connections of an organization', () => {
     const page = await open(people.manager);
     await page.getByRole('button', { name: 'Change git' }).click();
     const dialog = page.getByRole('dialog', { name: 'Change git' });
-    expect(await dialog.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await expectDisabled(dialog.getByRole('button', { name: 'Save' }));
     await dialog.getByLabel('Name').fill('gitea');
     await dialog.getByRole('radio', { name: 'Workspaces of these projects only' }).check();
     await dialog.getByRole('combobox', { name: 'Projects' }).click();

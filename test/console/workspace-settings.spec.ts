@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole, expectElements } from '../support/console.js';
+import { expectDisabled, inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   expectStatus,
   grantProjectAccess,
@@ -85,7 +85,7 @@ describe('the settings of a workspace', () => {
     const page = await openSettings(owner);
     const general = cardOf(page, 'General');
     const name = general.getByLabel('Name');
-    expect(await general.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await expectDisabled(general.getByRole('button', { name: 'Save' }));
     await name.fill('no name');
     await save(page, 'General');
     await general.getByText('Name may only contain letters, numbers, dashes and underscores').waitFor();
@@ -367,7 +367,7 @@ describe('the settings of a workspace', () => {
     const page = await openSettings(people[person]);
     const general = cardOf(page, 'General');
     await general.getByText('Teams with admin access to this workspace').waitFor();
-    expect(await general.getByLabel('Name').isDisabled()).toBe(true);
+    await expectDisabled(general.getByLabel('Name'));
     await expectElements(page.getByRole('button', { name: 'Save' }), 0);
     expect(await inspectScreen(page, `workspace-settings-${person}`)).toEqual([]);
     expect(page.pageErrors).toEqual([]);

@@ -3,6 +3,7 @@ import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import {
   chooseRowAction,
+  expectDisabled,
   pauseRequests,
   inspectScreen,
   openConsole,
@@ -120,7 +121,7 @@ describe('the variables of a workspace', () => {
     await page.evaluate(`[1, 2].forEach(() => document.querySelector('[role="dialog"] [type="submit"]').click())`);
     await page.keyboard.press('Escape');
     await page.mouse.click(5, 5);
-    expect(await dialog.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true);
+    await expectDisabled(dialog.getByRole('button', { name: 'Cancel' }));
     paused.release();
     await page.getByText('The variable zone is saved.').waitFor();
     expect(paused.count).toBe(1);
@@ -151,7 +152,7 @@ describe('the variables of a workspace', () => {
     const page = await openVariables(owner);
     await page.getByRole('button', { name: 'Change token' }).click();
     const dialog = page.getByRole('dialog', { name: 'Change token' });
-    expect(await dialog.getByLabel('Key').isDisabled()).toBe(true);
+    await expectDisabled(dialog.getByLabel('Key'));
     await dialog.getByLabel('Description').fill('Of the cloud');
     await page.context().clearCookies();
     await dialog.getByRole('button', { name: 'Save' }).click();

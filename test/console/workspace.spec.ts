@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
-import { inspectScreen, openConsole, expectElements } from '../support/console.js';
+import { expectDisabled, inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
   bindTags,
   expectStatus,
@@ -272,7 +272,7 @@ describe('the lock of a workspace', () => {
     const dialog = page.getByRole('dialog', { name: 'Force unlock network' });
     await dialog.getByText('The lock belongs to admin.').waitFor();
     const confirm = dialog.getByRole('button', { name: 'Force unlock' });
-    expect(await confirm.isDisabled()).toBe(true);
+    await expectDisabled(confirm);
     await dialog.getByLabel('Type network to confirm').fill('network');
     expect(await inspectScreen(page, 'force-unlock-dialog')).toEqual([]);
     await confirm.click();

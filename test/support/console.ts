@@ -34,6 +34,10 @@ export const openConsole = async (
 export const expectElements = (elements: Locator, count: number): Promise<void> =>
   waitUntil(async () => (await elements.count()) === count, `there are ${count} of ${String(elements)}`);
 
+/** Waits until the element is disabled, such as a button after a click. */
+export const expectDisabled = (element: Locator): Promise<void> =>
+  waitUntil(() => element.isDisabled(), `${String(element)} is disabled`);
+
 type PausedRequests = { readonly count: number; readonly release: () => void };
 
 /** Keeps requests of this method to paths that match `path`, such as `**\/vars`, until `release`. Counts them. */
