@@ -53,7 +53,7 @@ export const readFileAt = async (commit: string, path: string): Promise<string |
 
 /**
  * Builds the previous release in the folder, which then looks like an installed product. The release runs with the
- * packages of this source.
+ * packages of this source. What only the release needs is a development dependency until the next one: `@fastify/helmet`.
  */
 export const buildPreviousRelease = async (folder: string): Promise<{ readonly version: string }> => {
   const version = await readPreviousVersion();
