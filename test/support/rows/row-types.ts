@@ -80,11 +80,16 @@ const findTypedCallSites = (
 
 const toCallSite = (node: ts.Node): ts.Node => (ts.isCallExpression(node) ? nameCalled(node) : node);
 
-const mentionsUntyped = (type: ts.Type, checker: ts.TypeChecker): boolean =>
-  isUntyped(type) ||
-  (type.isUnion() && type.types.some((one) => mentionsUntyped(one, checker))) ||
-  (!!(type.flags & ts.TypeFlags.Object) &&
-    checker.getTypeArguments(type as ts.TypeReference).some((one) => mentionsUntyped(one, checker)));
+/** A type such as that of JSON values can contain itself: `seen`. */
+const mentionsUntyped = (type: ts.Type, checker: ts.TypeChecker, seen: ReadonlySet<ts.Type> = new Set()): boolean => {
+  if (seen.has(type)) return false;
+  const isIn = (one: ts.Type): boolean => mentionsUntyped(one, checker, new Set([...seen, type]));
+  return (
+    isUntyped(type) ||
+    (type.isUnion() && type.types.some(isIn)) ||
+    (!!(type.flags & ts.TypeFlags.Object) && checker.getTypeArguments(type as ts.TypeReference).some(isIn))
+  );
+};
 
 const castsRows = (type: ts.Type, checker: ts.TypeChecker): boolean => mentionsUntyped(type, checker);
 
