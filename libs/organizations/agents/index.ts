@@ -15,6 +15,7 @@ export {
   EXECUTES_REMOTE_RUNS,
   expectPoolVersion,
   isPoolUsableBy,
+  acceptsPhase,
   selectPoolCapacity,
   selectUsablePoolVersion,
   USES_SITE_POOLS,

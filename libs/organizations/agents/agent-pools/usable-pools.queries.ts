@@ -65,6 +65,15 @@ export const selectPoolCapacity = (pool: string): Sql => sql`(
                 - make_interval(mins => ${ABSENT_AFTER_MINUTES}))`;
 
 /**
+ * Returns a condition: the executor exists and accepts the phase, `plan` or `apply`. One that names no phases accepts all. `executor` is
+ * a column with its id.
+ */
+export const acceptsPhase = (executor: string, phase: Sql): Sql => sql`exists (
+  select from agents g
+   where g.id = ${sql.raw(executor)}
+     and (coalesce(jsonb_typeof(g.executor -> 'phases'), 'null') <> 'array' or g.executor -> 'phases' ? ${phase}))`;
+
+/**
  * Expects the pool's version in an append that refers to the pool. Refuses an unknown pool. Call it after the check of
  * the settings: whether a pool may be named at all comes first.
  */

@@ -1,4 +1,4 @@
-import { selectPoolCapacity } from '#organizations/agents';
+import { acceptsPhase, selectPoolCapacity } from '#organizations/agents';
 import { sql, type Sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import { usesAllSlots } from '../runs/run-leases.queries.js';
@@ -30,10 +30,7 @@ export const selectDisplacedAssessments = (runs: readonly string[]): Sql => sql`
     from waiting join assessed on assessed.pool = waiting.pool and assessed.place = waiting.place
    group by assessed.id`;
 
-/** Whether the executor in the row `g` accepts the phase for which the run `r` waits. One that names no phases accepts all. */
-const ACCEPTS_PHASE = sql.raw(`(
-  coalesce(jsonb_typeof(g.executor -> 'phases'), 'null') <> 'array'
-  or g.executor -> 'phases' ? case r.status when 'apply_queued' then 'apply' else 'plan' end)`);
+const WAITING_PHASE = sql`case r.status when 'apply_queued' then 'apply' else 'plan' end`;
 
 /**
  * Returns the newest health assessment of each pool in which a run has waited for an executor since `since` or longer, whatever
@@ -52,9 +49,9 @@ export const listDisplacedAssessments = (
               from runs.leases l join runs claimed on claimed.id = l.run
              where l.slot < 0 and claimed.cancel_requested_at is null) a
       join agent_pools ap on ap.id = a.pool
-      join agents g on g.id = a.agent
      where exists (select 1 from ${selectRunsInReach(sql.raw('ap.organization'))} ${RUN_JOINS}
                     where r.status in ('plan_queued', 'apply_queued') and ${isNoAssessment('r')}
                       and (r.reached ->> r.status)::timestamptz <= ${since}::timestamptz
-                      and ${SERVES_WORKSPACE} and ${ACCEPTS_PHASE} and not ${usesAllSlots('>', siteRunsPerOrganization)})
+                      and ${SERVES_WORKSPACE} and ${acceptsPhase('a.agent', WAITING_PHASE)}
+                      and not ${usesAllSlots('>', siteRunsPerOrganization)})
      order by a.pool, a.created_at desc, a.id limit ${limit}`);
