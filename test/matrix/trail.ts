@@ -1,5 +1,5 @@
 import { sql, describeAuditEvent, findAuditMapping, type LogPosition, type RecordedEvent } from '#platform/kernel';
-import type { EventStore } from '#storage/event-store';
+import { EVENT_CONTEXT, type EventStore } from '#storage/event-store';
 import { eventRegistry } from '../../apps/modules.js';
 
 /** Type of the resource and action of an entry, as filters of the trail name them. */
@@ -25,7 +25,7 @@ export const tracesSince = async (
   { transaction, position }: LogPosition,
 ): Promise<RecordedTraces> => {
   const events = await database.rows<RecordedEvent>(sql`
-    select type, data, organization from event_store.events e
+    select type, data, organization, ${EVENT_CONTEXT} as context from event_store.events e
      where (e.transaction, e.position) > (${transaction}::xid8, ${position}::bigint)
        and context ->> 'causation' is null
      order by e.transaction, e.position`);
@@ -39,7 +39,7 @@ export const tracesOf = async (
   request: string,
 ): Promise<RecordedTraces> => {
   const events = await database.rows<RecordedEvent>(sql`
-    select type, data, organization from event_store.events e
+    select type, data, organization, ${EVENT_CONTEXT} as context from event_store.events e
      where (e.transaction, e.position) > (${transaction}::xid8, ${position}::bigint)
        and context -> 'request' ->> 'id' = ${request}
      order by e.transaction, e.position`);
