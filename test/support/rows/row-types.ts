@@ -80,10 +80,10 @@ const findTypedCallSites = (
 
 const toCallSite = (node: ts.Node): ts.Node => (ts.isCallExpression(node) ? nameCalled(node) : node);
 
-/** A type such as that of JSON values can contain itself: `seen`. */
-const mentionsUntyped = (type: ts.Type, checker: ts.TypeChecker, seen: ReadonlySet<ts.Type> = new Set()): boolean => {
-  if (seen.has(type)) return false;
-  const isIn = (one: ts.Type): boolean => mentionsUntyped(one, checker, new Set([...seen, type]));
+/** `outer`: the types that contain this one. A type such as that of JSON values can contain itself. */
+const mentionsUntyped = (type: ts.Type, checker: ts.TypeChecker, outer: ReadonlySet<ts.Type> = new Set()): boolean => {
+  if (outer.has(type)) return false;
+  const isIn = (one: ts.Type): boolean => mentionsUntyped(one, checker, new Set([...outer, type]));
   return (
     isUntyped(type) ||
     (type.isUnion() && type.types.some(isIn)) ||
