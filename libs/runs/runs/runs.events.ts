@@ -11,9 +11,9 @@ import { upcastMember } from '#api/json-api';
 import { RUN_OPTIONS } from './runs/run-options.js';
 import { RUN_STATUSES } from './runs/run-status.js';
 import {
+  ASSESSED_COUNTS,
   ASSESSMENTS,
   RUN_SOURCES,
-  type AssessedCounts,
   type PlannedCounts,
   type RunEvent,
   type RunExecution,
@@ -33,15 +33,6 @@ const counts = z.strictObject({
   destructions: z.int(),
   imports: z.int(),
 }) satisfies z.ZodType<PlannedCounts>;
-
-const assessed = z.strictObject({
-  resourcesDrifted: z.int(),
-  resourcesUndrifted: z.int(),
-  checksPassed: z.int(),
-  checksFailed: z.int(),
-  checksErrored: z.int(),
-  checksUnknown: z.int(),
-}) satisfies z.ZodType<AssessedCounts>;
 
 const execution = z.strictObject({
   agent: z.string(),
@@ -209,7 +200,7 @@ export const runEvents = defineEvents(
       live: { unsent: 'the end of the plan follows at once' },
     },
     RunAssessed: {
-      schema: assessed,
+      schema: ASSESSED_COUNTS,
       audit: progress,
       live: { unsent: 'the end of the plan follows at once' },
     },

@@ -6,10 +6,9 @@ import { Database } from '#platform/postgres';
 import { PlanDocumentRedirects } from '../plan-documents/plan-document-redirects.service.js';
 import { RunLogLinks } from '../runs/run-logs.links.js';
 import { toPlanId } from '../runs/runs.document.js';
+import { toRunId } from './assessment.js';
 import { renderAssessment } from './assessments.document.js';
 import { findAssessment, findCurrentAssessment } from './assessments.view.js';
-
-const toRunId = (id: string): string => id.replace(/^asmtres-/, 'run-');
 
 /** Results of health assessments. Their documents and logs are those of the plan. */
 @Controller('api/v2')

@@ -1,7 +1,11 @@
 import { z } from 'zod';
 import { conflict, defineEvents, type Decider, type EventsOf, type Message, type Timestamp } from '#platform/kernel';
 import { inWorkspace } from '#api/access/rules';
-import type { AssessedCounts } from '../runs/run-event.js';
+import { ASSESSED_COUNTS, type AssessedCounts } from '../runs/run-event.js';
+
+/** The id of a result is the one of its run with another prefix. */
+export const toResultId = (run: string): string => run.replace(/^run-/, 'asmtres-');
+export const toRunId = (result: string): string => result.replace(/^asmtres-/, 'run-');
 
 /** Counts of an assessment that has failed. */
 const NO_COUNTS: AssessedCounts = {
@@ -13,22 +17,13 @@ const NO_COUNTS: AssessedCounts = {
   checksUnknown: 0,
 };
 
-const counts = z.strictObject({
-  resourcesDrifted: z.int(),
-  resourcesUndrifted: z.int(),
-  checksPassed: z.int(),
-  checksFailed: z.int(),
-  checksErrored: z.int(),
-  checksUnknown: z.int(),
-}) satisfies z.ZodType<AssessedCounts>;
-
 const CHANGES = ['drifted', 'check_failure', 'failed'] as const;
 
 const recorded = z.strictObject({
   workspace: z.string(),
   run: z.string(),
   succeeded: z.boolean(),
-  counts,
+  counts: ASSESSED_COUNTS,
   errorMessage: z.string().nullable(),
   /** Since when the last successful assessments have found drift, and failed checks; null if the last one has not. */
   driftedSince: z.string().nullable(),

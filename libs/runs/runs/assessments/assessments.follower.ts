@@ -1,10 +1,10 @@
 import { Logger } from '@nestjs/common';
-import { formatTimestamp, type RecordedEvent } from '#platform/kernel';
+import type { RecordedEvent } from '#platform/kernel';
 import { createSystemContext } from '#api/access';
 import { decideWrite, expectVersion, newStream, type EventStore, type Follower } from '#storage/event-store';
-import { COOL_OFF_MS, cancelRun } from '../runs/change-run.operation.js';
+import { cancelRun } from '../runs/change-run.operation.js';
 import { ASSESSMENTS, type RunEvent } from '../runs/run-event.js';
-import { assessment } from './assessment.js';
+import { assessment, toResultId } from './assessment.js';
 import { selectDisplacedAssessments } from './displaced-assessments.queries.js';
 import { removeOldData } from './old-assessments.operation.js';
 import { findEndedAssessment, selectEndedAssessments, selectOvertakenAssessments } from './assessments.view.js';
@@ -34,7 +34,6 @@ const recordResult = (store: EventStore, run: string, cause: RecordedEvent | und
     const ended = await findEndedAssessment(store.database, run);
     if (!ended) return;
     const { workspace, organization, assessed, isPlanned, errorMessage, prior } = ended;
-    const id = run.replace(/^run-/, 'asmtres-');
     const command = {
       type: 'RecordAssessment',
       data: {
@@ -50,7 +49,7 @@ const recordResult = (store: EventStore, run: string, cause: RecordedEvent | und
     const writes = [
       expectVersion(organization, ended.organizationVersion),
       expectVersion(workspace, ended.workspaceVersion),
-      decideWrite(assessment, newStream(id, assessment), organization, command),
+      decideWrite(assessment, newStream(toResultId(run), assessment), organization, command),
     ];
     await store.append(writes, createContext(cause));
   });
@@ -92,8 +91,7 @@ export const assessmentsFollower: Follower = {
     const displaced = await session.run<{ id: string; cause: string }>(selectDisplacedAssessments(runs));
     for (const { id, cause } of [...overtaken, ...displaced]) {
       const event = causes.get(cause);
-      const forceCancelAvailableAt = formatTimestamp(Date.parse(event?.time ?? '') + COOL_OFF_MS);
-      await attempt(id, () => cancelRun(store, id, { forceCancelAvailableAt }, createContext(event)));
+      await attempt(id, () => cancelRun(store, id, new Date(event?.time ?? ''), createContext(event)));
     }
     for (const { id } of await session.run<{ id: string }>(selectEndedAssessments(runs))) {
       await attempt(id, () => recordEnd(store, id, causes.get(id)));

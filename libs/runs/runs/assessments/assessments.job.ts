@@ -4,7 +4,7 @@ import { createSystemContext } from '#api/access';
 import { readLags, type EventStore } from '#storage/event-store';
 import type { JobRun, ScheduledJob } from '#platform/postgres';
 import type { ToolReleases } from '#workspaces/workspaces';
-import { cancelRun, COOL_OFF_MS } from '../runs/change-run.operation.js';
+import { cancelRun } from '../runs/change-run.operation.js';
 import { ASSESSMENT, ASSESSMENTS } from '../runs/run-event.js';
 import { deriveId } from '../runs/runs.ids.js';
 import { createServerRun } from '../runs/server-runs.operation.js';
@@ -117,10 +117,10 @@ class AssessmentsRound {
   }
 
   private async cancel(assessments: readonly { readonly id: string }[]): Promise<void> {
-    const forceCancelAvailableAt = formatTimestamp(this.nowMs + COOL_OFF_MS);
+    const now = new Date(this.nowMs);
     for (const { id } of assessments) {
       if (this.round.signal.aborted) return;
-      await this.attempt(id, () => cancelRun(this.dependencies.store, id, { forceCancelAvailableAt }, this.context));
+      await this.attempt(id, () => cancelRun(this.dependencies.store, id, now, this.context));
     }
   }
 

@@ -12,7 +12,7 @@ import {
   type UnfetchedCommit,
   type UsedCommit,
 } from './commit-versions.queries.js';
-import { cancelRun, COOL_OFF_MS } from '../runs/change-run.operation.js';
+import { cancelRun } from '../runs/change-run.operation.js';
 import { deriveId } from '../runs/runs.ids.js';
 
 /** A commit of the repository of a workspace that becomes a configuration version. */
@@ -117,13 +117,10 @@ export class CommitVersions {
    */
   async endPullRequest(workspace: string, number: number, newest: CommitOfWorkspace | null, now: Date): Promise<void> {
     const { store, ids } = this;
-    const forceCancelAvailableAt = new Date(now.getTime() + COOL_OFF_MS).toISOString();
     const keptId = newest && toCommitVersionId(workspace, newest);
     const { configurations, runs } = await listOpenOfPullRequest(store.database, workspace, number, keptId);
     const message = newest === null ? 'The pull request was closed' : 'The pull request has changed';
     for (const id of configurations) await this.uploads.failFetch(id, message);
-    for (const id of runs) {
-      await cancelRun(store, id, { forceCancelAvailableAt }, createSystemContext('commits', ids.uuid()));
-    }
+    for (const id of runs) await cancelRun(store, id, now, createSystemContext('commits', ids.uuid()));
   }
 }

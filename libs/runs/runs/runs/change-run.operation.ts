@@ -1,4 +1,13 @@
-import { conflict, Refusal, type Clock, type DataOf, type EventContext, type Ids, type Sql } from '#platform/kernel';
+import {
+  conflict,
+  formatTimestamp,
+  Refusal,
+  type Clock,
+  type DataOf,
+  type EventContext,
+  type Ids,
+  type Sql,
+} from '#platform/kernel';
 import {
   decideWrite,
   expectVersion,
@@ -165,17 +174,15 @@ export const expireLease = async (
 };
 
 /** How long an executor can take to stop before callers can cancel the run by force. */
-export const COOL_OFF_MS = 10_000;
+const COOL_OFF_MS = 10_000;
+
+export const createCancellation = (now: Date) =>
+  ({ type: 'CancelRun', data: { forceCancelAvailableAt: formatTimestamp(now.getTime() + COOL_OFF_MS) } }) as const;
 
 /** Cancels a run. Does nothing if it has ended, or is being canceled. */
-export const cancelRun = async (
-  store: EventStore,
-  id: string,
-  data: DataOf<RunCommand, 'CancelRun'>,
-  context: EventContext,
-): Promise<void> => {
+export const cancelRun = async (store: EventStore, id: string, now: Date, context: EventContext): Promise<void> => {
   try {
-    await changeForJob(store, id, { type: 'CancelRun', data }, context);
+    await changeForJob(store, id, createCancellation(now), context);
   } catch (error) {
     if (!(error instanceof Refusal) || !['not-found', 'conflict'].includes(error.kind)) throw error;
   }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Message, Principal, Timestamp } from '#platform/kernel';
 import type { PhaseName } from './phases.js';
 import type { EnforcementLevel, TaskStageName } from '#runs/run-tasks/rules';
@@ -37,14 +38,15 @@ export type PlannedCounts = {
 };
 
 /** How the resources and the checks of a state compare with what exists, as a refresh finds it. */
-export type AssessedCounts = {
-  readonly resourcesDrifted: number;
-  readonly resourcesUndrifted: number;
-  readonly checksPassed: number;
-  readonly checksFailed: number;
-  readonly checksErrored: number;
-  readonly checksUnknown: number;
-};
+export const ASSESSED_COUNTS = z.strictObject({
+  resourcesDrifted: z.int(),
+  resourcesUndrifted: z.int(),
+  checksPassed: z.int(),
+  checksFailed: z.int(),
+  checksErrored: z.int(),
+  checksUnknown: z.int(),
+});
+export type AssessedCounts = Readonly<z.infer<typeof ASSESSED_COUNTS>>;
 
 type MessageData = { readonly message: string | null };
 

@@ -271,7 +271,10 @@ export const listLostRuns = (database: Database, now: Date, limit: number): Prom
          and (l.run is null or l.expires_at < ${now.toISOString()}::timestamptz)) r
      where execution is not null limit ${limit}`);
 
-/** Returns the number of leases, and since when the oldest run has waited for an executor; null if none waits. Health assessments do not count. */
+/**
+ * Returns the number of leases, and since when the oldest run has waited for an executor; null if none waits. Health assessments do
+ * not count.
+ */
 export const summarizeQueue = async (
   database: Database,
 ): Promise<{ readonly leases: number; readonly queuedSince: Timestamp | null }> => {

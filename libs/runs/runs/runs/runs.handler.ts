@@ -7,7 +7,7 @@ import { JobValuesStore } from '../job-values/job-values.service.js';
 import { claimRun } from './claim-run.operation.js';
 import { commentRun } from './comment-run.operation.js';
 import { issueRunToken } from './issue-run-token.operation.js';
-import { changeRun, COOL_OFF_MS } from './change-run.operation.js';
+import { changeRun, createCancellation } from './change-run.operation.js';
 import { createRun } from './create-run.operation.js';
 import { RunChanges } from './run-changes.service.js';
 import { SiteRunLimit } from './run-leases.queries.js';
@@ -25,10 +25,7 @@ export class RunsHandler extends AggregateHandler<RunOperations> {
         data: { confirmedBy: toActingPrincipal(input.actor) },
       }),
     DiscardRun: (input) => this.change(input, { type: 'DiscardRun', data: {} }),
-    CancelRun: (input) => {
-      const forceCancelAvailableAt = new Date(this.dependencies.clock.now().getTime() + COOL_OFF_MS).toISOString();
-      return this.change(input, { type: 'CancelRun', data: { forceCancelAvailableAt } });
-    },
+    CancelRun: (input) => this.change(input, createCancellation(this.dependencies.clock.now())),
     ForceCancelRun: (input) =>
       this.change(input, {
         type: 'ForceCancelRun',

@@ -29,8 +29,8 @@ export const WORKSPACE_METRIC_COLUMNS = sql.raw(`
   round(avg(plan_ms)) as plan_ms, round(avg(apply_ms)) as apply_ms`);
 
 /**
- * Returns the statements that update the metrics of a workspace after a run has ended that is no health assessment. Runs of one workspace can end at
- * the same time, so the row of the workspace is locked first: then each statement sees the other runs.
+ * Returns the statements that update the metrics of a workspace after a run has ended that is no health assessment. Runs of one
+ * workspace can end at the same time, so the row of the workspace is locked first: then each statement sees the other runs.
  */
 export const buildMetricUpdates = (run: string, status: RunStatus): readonly Sql[] => {
   if (!COUNTED_STATUSES.includes(status)) return [];
