@@ -12,7 +12,7 @@ import {
 import { listPullRequestFiles, listPullRequests } from './gitea-pull-requests.http.js';
 import { createWebhook, listWebhooks } from './gitea-webhooks.http.js';
 import { HostRequests, type HostFetches } from './host-requests.http.js';
-import { findSubmoduleInContents } from './repository-contents.http.js';
+import { findSubmoduleInContents, toBranchCommit } from './repository-contents.http.js';
 import { openIssueComments } from './issue-comments.http.js';
 import { isBranchName, nullIfUnknown, requireRepositoryPath, toRepositoryPath } from './host-answers.js';
 import { hostRows, hostText, parseTotal, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
@@ -168,12 +168,7 @@ const readTags = async (requests: HostRequests, path: string): Promise<{ name: s
 
 const readCommits = async (requests: HostRequests, path: string): Promise<readonly HostBranchCommit[]> => {
   const rows = await requests.read(`${path}&stat=false&verification=false&files=false`, commits);
-  return rows.map((row) => ({
-    sha: row.sha,
-    parent: row.parents?.[0]?.sha ?? null,
-    message: shortenMessage(row.commit.message),
-    url: row.html_url,
-  }));
+  return rows.map(toBranchCommit);
 };
 
 const compare = (requests: HostRequests, path: string, from: string, to: string) =>

@@ -18,7 +18,7 @@ import {
 } from './github-pull-requests.http.js';
 import { isBranchName, nullIfUnknown, PAGE_SIZE, requireRepositoryPath, toRepositoryPath } from './host-answers.js';
 import { HostRequests, type HostFetches } from './host-requests.http.js';
-import { findSubmoduleInContents } from './repository-contents.http.js';
+import { findSubmoduleInContents, toBranchCommit } from './repository-contents.http.js';
 import { openIssueComments } from './issue-comments.http.js';
 import { hostRows, hostText, path, refName, sha, shortenMessage, webAddress } from './host-texts.js';
 
@@ -242,12 +242,7 @@ const readCommit = async (requests: HostRequests, path: string): Promise<HostCom
 
 const readCommits = async (requests: HostRequests, path: string): Promise<readonly HostBranchCommit[]> => {
   const rows = await requests.read(path, commits);
-  return rows.map((row) => ({
-    sha: row.sha,
-    parent: row.parents[0]?.sha ?? null,
-    message: shortenMessage(row.commit.message),
-    url: row.html_url,
-  }));
+  return rows.map(toBranchCommit);
 };
 
 /** Only the first page has the files, at most 300. A page of commits is of no use here, so it has one. */
