@@ -235,14 +235,14 @@ const createFileJobs = (
   createAbandonedStateVersionsJob(store, clock, ids),
 ];
 
-/** Returns the job that starts health assessments, or ends those that wait: the self-hosted edition has none. */
+/** Returns the job that starts health assessments, or ends those that wait. */
 const createAssessmentJob = (
   { store, clock, ids }: ScheduledJobDependencies,
-  { assessmentHours, edition, siteRunsPerOrganization, toolReleases }: JobSettings,
+  { assessmentHours, siteRunsPerOrganization, toolReleases }: JobSettings,
 ): ScheduledJob =>
   createAssessmentsJob(
     { store, clock, ids, releases: new ToolReleases(toolReleases), siteRunsPerOrganization },
-    edition === 'self-hosted' ? null : assessmentHours,
+    assessmentHours,
   );
 
 /** Returns the jobs that send mails and notifications, and delete old notifications. */

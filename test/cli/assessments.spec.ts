@@ -3,15 +3,8 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { EncryptionKeys } from '#platform/encryption';
-import { createLogger, RandomIds, SystemClock } from '#platform/host';
-import { readSettings } from '#platform/settings';
-import { deriveId } from '#runs/runs';
-import { createRuntime, type Runtime } from '../../apps/runtime.js';
 import { ROOT } from '../support/folders.js';
 import { waitUntil } from '../support/product.js';
-import { startAssessment } from '../support/assessments.js';
-import { freshDatabase, type TestDatabase } from '../support/database.js';
 import { requirePrograms } from '../support/programs.js';
 import { expectStatus, resource } from '../support/seeds.js';
 import type { TestExecutor } from '../support/test-executor.js';
@@ -28,11 +21,6 @@ const INSTALL_TIMEOUT_MS = 15 * 60_000;
 
 const PLATFORM = `${process.platform}_${process.arch === 'x64' ? 'amd64' : process.arch}`;
 
-const KEY = Buffer.alloc(32, 7);
-
-let database: TestDatabase;
-/** Writes into the database of the site: the job would wait until the workspace is due. */
-let runtime: Runtime;
 let site: CliSite;
 let executor: TestExecutor;
 let provider: string;
@@ -43,19 +31,7 @@ beforeAll(async () => {
   if (hasIacTools.length === 0) return;
   const installer = join(ROOT, 'test/support/install-local-provider');
   provider = (await promisify(execFile)('bash', [installer])).stdout.trim();
-  database = await freshDatabase();
-  const settings = { DATABASE_URL: database.url, CADASTRE_ENCRYPTION_KEY: KEY.toString('base64') };
-  site = await openSite(settings);
-  runtime = createRuntime(
-    { databaseUrl: database.url, encryptionKeys: new EncryptionKeys(KEY), close: () => Promise.resolve() },
-    {
-      settings: readSettings({ ...settings, CADASTRE_DATA: site.product.dataFolder }),
-      logger: createLogger('fatal'),
-      name: 'test',
-      clock: new SystemClock(),
-      ids: new RandomIds(),
-    },
-  );
+  site = await openSite();
   // Providers listen at a socket below this folder, and its path can have at most 107 bytes.
   work = await mkdtemp('/tmp/work-');
   executor = await createSiteExecutor(site, { CADASTRE_EXECUTOR_WORK: work });
@@ -65,9 +41,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await executor?.remove();
   if (work) await rm(work, { recursive: true });
-  await runtime?.close();
   await site?.product.remove();
-  await database?.drop();
 });
 
 describe('a machine with a client', () => {
@@ -128,7 +102,7 @@ for (const program of hasIacTools) {
         await writeFile(changedFile, 'as somebody changed it');
         const state = await remote.getState(id);
         expectStatus(await site.api.patch(path, resource('workspaces', { 'assessments-enabled': true })), 200);
-        await startAssessment(runtime.store, id, deriveId('run', id));
+        expectStatus(await site.api.post(`${path}/actions/assess`), 201);
         const hasResult = async () => (await site.api.get(`${path}/current-assessment-result`)).status === 200;
         await waitUntil(hasResult, 'the workspace is assessed', LONG);
         const result = (await site.api.get(`${path}/current-assessment-result`)).body.data;

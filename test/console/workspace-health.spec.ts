@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deriveId } from '#runs/runs';
-import { startAssessment } from '../support/assessments.js';
+import { assessmentRequests, startAssessment } from '../support/assessments.js';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import { expectElements, inspectScreen, openConsole } from '../support/console.js';
+import { waitForFollowers } from '../support/event-log.js';
 import { makePlannedChange, makeProviderSchemas } from '../support/plan-documents.js';
+import { runRequests } from '../support/runs.js';
 import {
   expectStatus,
   grantWorkspaceAccess,
@@ -39,6 +41,9 @@ afterAll(async () => {
   await browser.close();
   await server.close();
 });
+
+const site = () => ({ server, agents: executor });
+const { anAppliedWorkspace } = assessmentRequests(site, runRequests(site));
 
 const ON = { 'assessments-enabled': true };
 
@@ -107,7 +112,7 @@ describe('the health of a workspace', () => {
     await assess(id, { 'resources-drifted': 0, 'resources-undrifted': 3, 'checks-passed': 2 });
     await cardOf(page).getByText('No drift', { exact: true }).waitFor();
     expect(await readCard(page)).toMatch(/Resources 0 of 3 drifted Checks 2 passed/);
-    await expectElements(cardOf(page).getByRole('button'), 0);
+    await expectElements(cardOf(page).getByRole('button', { name: 'Show the drifted resources' }), 0);
     await assess(id, { 'resources-drifted': 1, 'resources-undrifted': 0, 'checks-failed': 1, 'checks-errored': 2 });
     await cardOf(page).getByText('Drifted', { exact: true }).waitFor();
     await cardOf(page).getByText('Checks failed', { exact: true }).waitFor();
@@ -146,6 +151,37 @@ describe('the health of a workspace', () => {
     await expectElements(cardOf(page).getByText('aws_vpc.main'), 0);
     await cardOf(page).getByRole('link', { name: 'Plan and log of the assessment' }).click();
     await page.getByText('Changed outside of terraform').waitFor();
+    await page.context().close();
+  });
+
+  it('is assessed at once for administrators, and listed for the organization', async () => {
+    const [id] = [await anAppliedWorkspace(), await prepare('untouched')];
+    const { name } = expectStatus(await server.get(`/api/v2/workspaces/${id}`), 200).body.data.attributes;
+    const page = await open(name);
+    await cardOf(page).getByRole('button', { name: 'Assess now' }).click();
+    await page.waitForURL(/\/runs\/run-/);
+    const run = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    await report(run, 'planning');
+    await report(run, 'planned', { 'resources-drifted': 1, 'resources-undrifted': 2 });
+    await waitForFollowers(server.store, 'assessments');
+    await page.goto(`${server.url}/app/acme/runs`);
+    await page.getByRole('link', { name: 'Health', exact: true }).click();
+    const row = page.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+    await row.getByText('1 of 3', { exact: true }).waitFor();
+    await expectElements(page.getByRole('link', { name: 'untouched' }), 0);
+    expect(await inspectScreen(page, 'health-of-organization')).toEqual([]);
+    await row.getByRole('link', { name }).click();
+    expectStatus(await server.post(`/api/v2/workspaces/${id}/actions/lock`), 200);
+    await cardOf(page).getByRole('button', { name: 'Assess now' }).click();
+    await cardOf(page).getByRole('alert').getByText('Workspace is locked').waitFor();
+    await page.context().close();
+  });
+
+  it('is assessed at once for nobody who may only read', async () => {
+    await prepare('readable');
+    const page = await open('readable', reader);
+    await cardOf(page).getByText('Not assessed yet.').waitFor();
+    await expectElements(cardOf(page).getByRole('button'), 0);
     await page.context().close();
   });
 

@@ -14,7 +14,7 @@ import {
 import { startTestServer, type ApiResponse, type ApiTestClient, type TestServer } from './server.js';
 
 /** A server with the organization `acme`, and a client of an executor whose pool serves all workspaces. */
-type RunSite = { readonly server: TestServer; readonly agents: ApiTestClient };
+export type RunSite = { readonly server: TestServer; readonly agents: ApiTestClient };
 
 /** Starts a server whose clock never gives two equal timestamps, so that the order of runs is unique. */
 export const startRunSite = async (env: Readonly<Record<string, string>> = {}) => {
@@ -25,6 +25,8 @@ export const startRunSite = async (env: Readonly<Record<string, string>> = {}) =
   const agents = server.as(await makeAgentToken(server, pool));
   return { server, clock, organization, pool, agents };
 };
+
+export type RunRequests = ReturnType<typeof runRequests>;
 
 /** Returns the requests that specs about runs use. `site` is called only when a request is sent. */
 export const runRequests = (site: () => RunSite) => {

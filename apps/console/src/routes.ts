@@ -10,6 +10,7 @@ import {
   terraformTokensRoute,
 } from './screens/account/account.routes.js';
 import { auditTrailRoute, siteAuditTrailRoute } from './screens/audit-trail/audit-trail.routes.js';
+import { healthRoute } from './screens/health/health.routes.js';
 import { homeRoute } from './screens/home/home.routes.js';
 import { notificationsRoute } from './screens/notifications/notifications.routes.js';
 import { organizationsRoute } from './screens/organizations/organizations.routes.js';
@@ -113,6 +114,7 @@ const organizationScreens = organizationRoute.addChildren([
   // One screen a line.
   runsRoute,
   runTriggersRoute,
+  healthRoute,
   terraformRunRoute,
   homeRoute,
   teamsRoute,

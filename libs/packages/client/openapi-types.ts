@@ -3904,6 +3904,46 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/workspaces/{id}/actions/assess': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Assess a workspace now
+     * @description An extension of Cadastre. Starts a health assessment without waiting for its time in the schedule. Returns its run. Needs admin access to the workspace.
+     */
+    post: operations['assessWorkspace'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/organizations/{organization}/assessment-results': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the newest assessment results of an organization
+     * @description An extension of Cadastre. The newest result of each workspace whose runs you may read: first those of workspaces that have drifted for the longest time.
+     */
+    get: operations['listAssessmentResults'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/workspaces/{id}/current-assessment-result': {
     parameters: {
       query?: never;
@@ -14295,8 +14335,15 @@ export interface components {
       /** @example id-of-workspace-run-alerts */
       id: string;
     };
-    AssessmentResultDocument: {
-      data: components['schemas']['AssessmentResult'];
+    RunDocument: {
+      data: components['schemas']['Run'];
+    };
+    AssessmentResultPage: {
+      data: components['schemas']['AssessmentResult'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
     };
     /** @description What a health assessment of a workspace has found: resources that have drifted from the state, and checks. */
     AssessmentResult: {
@@ -14347,6 +14394,11 @@ export interface components {
          * @example true
          */
         succeeded: boolean;
+        /**
+         * @description An extension of Cadastre.
+         * @example network
+         */
+        'workspace-name': string;
       };
       relationships: {
         run: {
@@ -14365,6 +14417,9 @@ export interface components {
          */
         self: string;
       };
+    };
+    AssessmentResultDocument: {
+      data: components['schemas']['AssessmentResult'];
     };
     CommentDocument: {
       data: components['schemas']['Comment'];
@@ -15076,9 +15131,6 @@ export interface components {
     };
     RunLeaseDocument: {
       data: components['schemas']['RunLease'] | null;
-    };
-    RunDocument: {
-      data: components['schemas']['Run'];
     };
     RunDocumentWithIncluded: {
       data: components['schemas']['Run'];
@@ -42386,6 +42438,94 @@ export interface operations {
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
       422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  assessWorkspace: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the workspace. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RunDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      /** @description Assessments are off; the workspace is being assessed, is locked, has a run that has not ended, or cannot be assessed: the message says why. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "Assessments are off; the workspace is being assessed, is locked, has a run that has not ended, or cannot be assessed: the message says why."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listAssessmentResults: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['AssessmentResultPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

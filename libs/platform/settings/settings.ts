@@ -278,7 +278,8 @@ const toSiteSettings = (env: ParsedEnvironment) =>
     /** Versions of Terraform or OpenTofu that workspaces may choose, in addition to those built in. */
     toolReleases: env.CADASTRE_TOOL_RELEASES,
     /** The hours from one health assessment of a workspace to the next; null for none. */
-    assessmentHours: env.CADASTRE_ASSESSMENT_HOURS,
+    // The self-hosted edition has no health assessments.
+    assessmentHours: env.CADASTRE_EDITION === 'self-hosted' ? null : env.CADASTRE_ASSESSMENT_HOURS,
     /** Default for new workspaces. */
     globalRemoteState: env.CADASTRE_GLOBAL_REMOTE_STATE,
     adminToken: env.CADASTRE_ADMIN_TOKEN ?? null,

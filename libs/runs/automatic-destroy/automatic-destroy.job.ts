@@ -47,6 +47,7 @@ const destroy = (
   planned: WorkspaceToDestroy,
 ): Promise<boolean> => {
   const { id, at, hasTime } = planned;
+  const context = createSystemContext('automatic destroy', ids.uuid());
   return createServerRun(
     store,
     releases,
@@ -55,12 +56,12 @@ const destroy = (
       workspace: id,
       message: `Automatic destroy, planned for ${at}`,
       source: 'tfe-infrastructure-lifecycle',
-      createdBy: 'automatic destroy',
+      createdBy: context.accessor,
       decideOptions: ({ destroyAt, isBusy }) =>
         destroyAt === at && !isBusy ? { isDestroy: true, autoApply: true } : null,
       ...(hasTime ? { prepareChange: (organization) => clearTime(store, id, organization) } : {}),
     },
-    createSystemContext('automatic destroy', ids.uuid()),
+    context,
   );
 };
 

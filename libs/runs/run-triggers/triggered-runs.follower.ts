@@ -44,7 +44,7 @@ const startRun = async (
       workspace,
       message: `Triggered by the apply of ${cause}`,
       source: 'tfe-run-trigger',
-      createdBy: 'run triggers',
+      createdBy: context.accessor,
       decideOptions: ({ autoApplyRunTrigger, waiting }) =>
         waiting < MAX_WAITING_RUNS
           ? { autoApply: autoApplyRunTrigger, triggeredBy: { workspace: source, run: cause } }

@@ -8,6 +8,7 @@ import { Vault } from '#storage/vault';
 import { EncryptedBlobs, SignedLinks, type BlobStore } from '#storage/blob-store';
 import { CurrentRuns, ToolReleases } from '#workspaces/workspaces';
 import { AssessmentResultsController } from './assessments/assessment-results.controller.js';
+import { Assessments } from './assessments/assessments.service.js';
 import { assessment, assessmentEvents } from './assessments/assessment.js';
 import { assessmentsFollower } from './assessments/assessments.follower.js';
 import { assessmentResults } from './assessments/assessments.view.js';
@@ -162,6 +163,8 @@ export type RunsOptions = {
   readonly planFileLimit: number;
   /** Phases of one organization that executors of the site execute at once; null for any number. */
   readonly siteRunsPerOrganization: number | null;
+  /** The time between two health assessments of a workspace; null if the site has none. */
+  readonly assessmentHours: number | null;
   readonly quotas: Quotas;
 };
 
@@ -295,6 +298,12 @@ export class RunsModule {
           inject: [EventStore, RunChanges],
         },
         { provide: RunFiles, useValue: new RunFiles(encrypted) },
+        {
+          provide: Assessments,
+          useFactory: (store: EventStore, releases: ToolReleases) =>
+            new Assessments(store, releases, options.assessmentHours !== null),
+          inject: [EventStore, ToolReleases],
+        },
         { provide: CurrentRuns, useExisting: WorkspaceRuns },
         { provide: SiteRunLimit, useValue: new SiteRunLimit(options.siteRunsPerOrganization) },
         { provide: Quotas, useValue: options.quotas },

@@ -1,7 +1,7 @@
 import { recordAssessment, toAssessmentId } from '../../support/assessments.js';
 import type { MatrixRow, MatrixTarget } from '../matrix.js';
 import type { MatrixWorld } from '../shared-world.js';
-import { onTheWorkspace, workspace } from '../targets.js';
+import { onTheWorkspace, organization, workspace } from '../targets.js';
 
 const results = new WeakMap<object, Promise<string>>();
 
@@ -34,6 +34,24 @@ export const assessmentRows: readonly MatrixRow[] = [
     demands: ['read-runs'],
     status: 200,
     ...recorded,
+  },
+  {
+    route: 'GET /organizations/:organization/assessment-results',
+    about: organization,
+    demands: ['read-organization'],
+    status: 200,
+    shows: ({ caller, world, may }) =>
+      may('read-runs', onTheWorkspace(caller, world)) ? [toAssessmentId(world.one)] : [],
+    ...recorded,
+  },
+  {
+    route: 'POST /workspaces/:id/actions/assess',
+    about: workspace,
+    demands: ['read-runs', 'update-workspace'],
+    // Its assessments are off.
+    status: 409,
+    trail: [],
+    successes: 'libs/runs/runs/assessments/on-demand-assessments.spec.ts',
   },
   { route: 'GET /assessment-results/:id', about: result, demands: ['read-runs'], status: 200, ...recorded },
   // Nobody has executed the plan: assessments.job.spec.ts reads the documents.

@@ -19,7 +19,7 @@ const KEYS_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   vars: ['workspaces', 'variable-sets'],
   varsets: ['workspaces', 'variable-sets', 'recoverable-items'],
   runs: ['runs', 'workspaces', 'home', 'notifications'],
-  'assessment-results': ['workspaces'],
+  'assessment-results': ['workspaces', 'assessment-results'],
   'configuration-versions': ['runs'],
   'run-triggers': ['workspaces'],
   tasks: ['tasks', 'workspaces'],

@@ -1,14 +1,16 @@
-import { Controller, Get, HttpCode, Param, Res } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Controller, Get, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CurrentActor, requirePermission, type Actor } from '#api/access';
-import { renderDocument, type Document } from '#api/json-api';
+import { renderDocument, renderList, type Document, type PageRequest } from '#api/json-api';
 import { Database } from '#platform/postgres';
 import { PlanDocumentRedirects } from '../plan-documents/plan-document-redirects.service.js';
 import { RunLogLinks } from '../runs/run-logs.links.js';
 import { toPlanId } from '../runs/runs.document.js';
+import { RunRenderer } from '../runs/runs.renderer.js';
 import { toRunId } from './assessment.js';
 import { renderAssessment } from './assessments.document.js';
-import { findAssessment, findCurrentAssessment } from './assessments.view.js';
+import { Assessments } from './assessments.service.js';
+import { findAssessment, findCurrentAssessment, listCurrentAssessments } from './assessments.view.js';
 
 /** Results of health assessments. Their documents and logs are those of the plan. */
 @Controller('api/v2')
@@ -17,7 +19,25 @@ export class AssessmentResultsController {
     private readonly database: Database,
     private readonly documents: PlanDocumentRedirects,
     private readonly logs: RunLogLinks,
+    private readonly assessments: Assessments,
+    private readonly runs: RunRenderer,
   ) {}
+
+  /** Starts an assessment at once, instead of at the next time of the schedule. */
+  @Post('workspaces/:id/actions/assess')
+  async assess(@Param('id') workspace: string, @CurrentActor() actor: Actor): Promise<Document> {
+    return renderDocument(this.runs.resource(await this.assessments.start(workspace, actor), actor));
+  }
+
+  @Get('organizations/:organization/assessment-results')
+  listOfOrganization(
+    @Param('organization') organization: string,
+    @Req() request: FastifyRequest,
+    @CurrentActor() actor: Actor,
+  ): Promise<Document> {
+    const list = (page: PageRequest) => listCurrentAssessments(this.database, actor, organization, page);
+    return renderList(request, list, renderAssessment);
+  }
 
   @Get('workspaces/:id/current-assessment-result')
   async current(@Param('id') workspace: string, @CurrentActor() actor: Actor): Promise<Document> {

@@ -2,6 +2,7 @@ import {
   count,
   defineResource,
   describeController,
+  describeDocument,
   describeEmpty,
   describeRedirect,
   exampleText,
@@ -39,6 +40,7 @@ export const assessmentResultSchema = defineResource({
     'resources-drifted': count(),
     'resources-undrifted': count(),
     succeeded: z.boolean().meta({ description: 'Whether the resources could be compared.', examples: [true] }),
+    'workspace-name': exampleText('network', 'An extension of Cadastre.'),
   },
   relationships: { run: related.always('runs'), workspace: related.always('workspaces') },
   hasSelfLink: true,
@@ -58,6 +60,23 @@ export const assessmentResultsOperations = describeController(
     resource: assessmentResultSchema,
   },
   {
+    assess: {
+      operationId: 'assessWorkspace',
+      summary: 'Assess a workspace now',
+      description:
+        'An extension of Cadastre. Starts a health assessment without waiting for its time in the schedule. Returns its run. Needs admin access to the workspace.',
+      answer: describeDocument('Run'),
+      refusals: {
+        conflict:
+          'Assessments are off; the workspace is being assessed, is locked, has a run that has not ended, or cannot be assessed: the message says why.',
+      },
+    },
+    listOfOrganization: {
+      operationId: 'listAssessmentResults',
+      summary: 'List the newest assessment results of an organization',
+      description:
+        'An extension of Cadastre. The newest result of each workspace whose runs you may read: first those of workspaces that have drifted for the longest time.',
+    },
     current: {
       operationId: 'readCurrentAssessmentResult',
       summary: 'Show the newest assessment result of a workspace',

@@ -19,6 +19,7 @@ export const renderAssessment = ({ counts, ...row }: AssessmentRow): Resource =>
     'resources-drifted': counts.resourcesDrifted,
     'resources-undrifted': counts.resourcesUndrifted,
     succeeded: row.succeeded,
+    'workspace-name': row.workspaceName,
   },
   relationships: {
     run: toOne('runs', row.run, `/api/v2/runs/${row.run}`),

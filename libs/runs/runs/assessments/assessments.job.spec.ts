@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { sql } from '#platform/kernel';
 import { ToolReleases } from '#workspaces/workspaces';
 import { FixedClock } from '../../../../test/support/clocks.js';
+import { assessmentRequests } from '../../../../test/support/assessments.js';
 import { waitForFollowers } from '../../../../test/support/event-log.js';
 import {
   makeNotificationConfiguration,
@@ -10,7 +11,6 @@ import {
   type NotificationReceiver,
 } from '../../../../test/support/notification-receiver.js';
 import { runRequests } from '../../../../test/support/runs.js';
-import { newStateVersion, stateFile } from '../../../../test/support/state-file.js';
 import { runJobOnce } from '../../../../test/support/scheduled-jobs.js';
 import {
   expectStatus,
@@ -59,7 +59,11 @@ afterAll(async () => {
   await receiver.close();
 });
 
-const { aWorkspace, act, differences, holderOf, report, reported, statusOf } = runRequests(() => ({ server, agents }));
+const site = () => ({ server, agents });
+const runs = runRequests(site);
+const { aWorkspace, act, differences, holderOf, report, reported, statusOf } = runs;
+const requests = assessmentRequests(site, runs);
+const { storeResources, assessmentsOf } = requests;
 
 /** Whether the view of results is complete: 1, or 0 during an upgrade. */
 const setViewVersion = async (version: 0 | 1): Promise<void> =>
@@ -99,34 +103,15 @@ const caughtUp = async (): Promise<void> => {
 };
 const pass = (hours: number): void => void clock.pass({ minutes: hours * 60 });
 
-let serials = 0;
-/** Stores a state with a resource, or without one. */
-const storeResources = async (id: string, resources: 0 | 1): Promise<void> => {
-  const file = stateFile({ serial: (serials += 1), lineage: `of ${id}`, names: resources === 1 ? ['it'] : [] });
-  const lock = (action: string) => server.post(`/api/v2/workspaces/${id}/actions/${action}`);
-  expectStatus(await lock('lock'), 200);
-  const path = `/api/v2/workspaces/${id}/state-versions`;
-  expectStatus(await server.post(path, newStateVersion(file, { inline: true })), 201);
-  expectStatus(await lock('unlock'), 200);
-};
-
-/** Applies a run in the workspace. */
-const applied = async (workspace: string): Promise<void> => {
-  const id = await makeRun(server, workspace, { 'auto-apply': true });
-  await reported(id, 'planning', 'planned', 'applying', 'applied');
-  await caughtUp();
-};
-const anAppliedWorkspace = async (attributes: object = ENABLED): Promise<string> => {
-  const id = await aWorkspace(attributes);
+const anAppliedWorkspace = async (attributes?: object): Promise<string> => {
+  const id = await requests.anAppliedWorkspace(attributes);
   assessedWorkspaces.push(id);
-  await storeResources(id, 1);
-  await applied(id);
+  await caughtUp();
   return id;
 };
 
 const listRuns = async (workspace: string, query = ''): Promise<any[]> =>
   expectStatus(await server.get(`/api/v2/workspaces/${workspace}/runs${query}`), 200).body.data;
-const assessmentsOf = (workspace: string): Promise<any[]> => listRuns(workspace, '?filter[source]=assessment');
 const latestOf = async (workspace: string): Promise<string> => (await assessmentsOf(workspace))[0].id;
 
 const cancelAllBut = async (run: string): Promise<void> => {

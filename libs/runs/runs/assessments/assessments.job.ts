@@ -15,6 +15,7 @@ import {
   countWaiting,
   isUpgrading,
   LACKS_REFRESH_ONLY,
+  MAX_WAITING,
   listDueAssessments,
   listOutdatedAssessments,
   readBegin,
@@ -25,8 +26,6 @@ const EVERY_MS = 60_000;
 const HOUR_SECONDS = 3_600;
 /** Assessments that the job starts in a minute. */
 const MAX_STARTED = 100;
-/** Assessments of one organization that wait for an executor. Others of it are skipped until the next period. */
-const MAX_WAITING = 20;
 /** Assessments of the site that wait for an executor: each claim reads them. */
 const MAX_WAITING_OF_SITE = 500;
 const MAX_CANCELED = 500;
@@ -62,7 +61,7 @@ const start = (
       workspace,
       message: 'Health assessment',
       source: ASSESSMENT,
-      createdBy: ASSESSMENTS,
+      createdBy: context.accessor,
       decideOptions: ({ isBusy, terraformVersion }) =>
         isBusy || new RegExp(LACKS_REFRESH_ONLY).test(terraformVersion) ? null : { planOnly: true, refreshOnly: true },
     },

@@ -1,4 +1,5 @@
 import {
+  notFound,
   selectJsonTimestamp,
   sql,
   type OrganizationDeleted,
@@ -9,13 +10,17 @@ import {
 } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import {
+  isGrantedWorkspace,
   requireCurrentAccess,
+  requirePermission,
   requirePermittedRow,
   selectWorkspaceGrants,
   type Actor,
   type PermissionScope,
 } from '#api/access';
+import { buildLimit, toListPage, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
 import { ASSESSMENT, type AssessedCounts } from '../runs/run-event.js';
+import { selectOrganizationOfRuns } from '../runs/run-lists.queries.js';
 import { isAssessment, isOpen } from '../runs/runs.queries.js';
 import { OLD_EXECUTOR, type AssessmentEvent, type PriorResult } from './assessment.js';
 
@@ -39,6 +44,7 @@ export const assessmentResults: Projection<AssessmentEvent | WorkspaceDeleted | 
 export type AssessmentRow = PermissionScope & {
   readonly id: string;
   readonly workspace: string;
+  readonly workspaceName: string;
   readonly run: string;
   readonly succeeded: boolean;
   readonly drifted: boolean;
@@ -50,7 +56,7 @@ export type AssessmentRow = PermissionScope & {
 };
 
 const selectColumns = (actor: Actor): Sql => sql`
-  a.id, a.workspace, a.organization, a.run, a.succeeded, a.drifted, a.counts, a.error_message as "errorMessage",
+  a.id, a.workspace, w.name as "workspaceName", a.organization, a.run, a.succeeded, a.drifted, a.counts, a.error_message as "errorMessage",
   a.drifted_since as "driftedAt", a.created_at as "createdAt", ${selectWorkspaceGrants(actor, 'w')} as grants`;
 
 const FROM = sql.raw('from assessment_results a join workspaces w on w.id = a.workspace');
@@ -75,6 +81,35 @@ export const findCurrentAssessment = async (
     select ${selectColumns(actor)} ${FROM} where w.id = ${workspace} and ${requireCurrentAccess(actor)}
      order by a.created_at desc, a.id desc limit 1`);
   return requirePermittedRow(actor, 'read-runs', row);
+};
+
+/**
+ * Returns the newest result of each workspace of the organization whose runs the caller may read: first those that have drifted for
+ * the longest time. One page and the total count in one statement.
+ */
+export const listCurrentAssessments = async (
+  database: Database,
+  actor: Actor,
+  organizationName: string,
+  page: PageRequest,
+): Promise<ListPage<AssessmentRow>> => {
+  const candidates = sql`
+    workspaces w cross join lateral (select * from assessment_results newest where newest.workspace = w.id
+                                      order by newest.created_at desc, newest.id desc limit 1) a
+     where w.organization = owner.id and (owner.whole or ${isGrantedWorkspace(actor, 'w')})`;
+  const rows = await database.slowRows<ListRow<AssessmentRow, { readonly total: number; readonly owner: string }>>(
+    actor,
+    sql`
+    select owner.id as owner, (select count(*) from ${candidates}) as total, page.*
+      from ${selectOrganizationOfRuns(organizationName, actor)} owner
+      left join lateral (select ${selectColumns(actor)} from ${candidates}
+                          order by a.drifted_since, a.created_at desc, a.id ${buildLimit(page)}) page on true
+     order by page."driftedAt", page."createdAt" desc, page.id`,
+  );
+  const [first] = rows;
+  if (!first) throw notFound();
+  requirePermission(actor, 'read-organization', { organization: first.owner });
+  return toListPage(rows);
 };
 
 /** The plan of an assessment that has ended, with what its result needs. */

@@ -1,3 +1,4 @@
+import { requireCurrentAccess, selectWorkspaceGrants, type Actor, type PermissionScope } from '#api/access';
 import { sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import { selectIsEarlierView } from '#storage/event-store';
@@ -10,25 +11,44 @@ import { assessmentResults } from './assessments.view.js';
 /** Releases of terraform before 0.15.4 have no plans that only refresh. */
 export const LACKS_REFRESH_ONLY = String.raw`^0\.(\d|1[0-4])\.|^0\.15\.[0-3]$`;
 
+/** Assessments of one organization that wait for an executor. The job skips others of it until the next period. */
+export const MAX_WAITING = 20;
+
 /** Must be the expression of the index `workspaces_by_hash`. */
 const HASH = sql.raw('(hashtext(w.id) & 2147483647)');
-
-/** Whether executors can plan in the workspace `w`, and have something to compare. */
-const IS_ASSESSABLE = sql`(${EXECUTION_MODE} <> 'local' and w.lock is null and w.resource_count > 0
-  and w.settings ->> 'terraformVersion' !~ ${LACKS_REFRESH_ONLY}
-  and exists (select 1 from agent_pools ap where ${SERVES_WORKSPACE}))`;
 
 /** Whether the run `r` can change something: the speculative ones of pull requests say nothing about the resources. */
 const CAN_CHANGE = sql`(${isNoAssessment('r')} and (r.options ->> 'planOnly')::boolean is not true)`;
 
-/** Whether the last run of the workspace `w` that can change something ended well, one was applied, and none is open. */
-const HAS_ENDED_WELL = sql`(
-  coalesce((select r.status from runs r where r.workspace = w.id and ${CAN_CHANGE}
-             order by r.created_at desc, r.id desc limit 1), '') in ('applied', 'planned_and_finished')
-  and exists (select 1 from runs r where r.workspace = w.id and r.status = 'applied')
-  and not exists (select 1 from runs r where r.workspace = w.id and ${CAN_CHANGE} and ${isOpen('r')}))`;
+/** Why a workspace cannot be assessed, with the sentence for callers. The first one that applies counts. */
+export const OBSTACLES = {
+  off: 'Assessments are off: enable them in the workspace or for the whole organization',
+  local: 'Execution mode is local: executors do not plan in the workspace',
+  locked: 'Workspace is locked: unlock it first',
+  empty: 'State has no resources to assess',
+  oldTerraform: 'Terraform version is too old: 0.15.4 is the first that can be assessed',
+  noExecutors: 'No agent pool executes the runs of the workspace',
+  busy: 'Workspace has a run that has not ended: it can change the resources',
+  neverApplied: 'No run has been applied in the workspace',
+  endedBadly:
+    'Latest run failed, was canceled or discarded: the resources are assessed again after a run that ends well',
+} as const;
 
-/** The row of `HAS_ASSESSMENTS` and `IS_ASSESSABLE`. */
+/** Selects which of `OBSTACLES` the workspace `w` has; null if it can be assessed. Needs `OWNERS`. */
+const OBSTACLE = sql`case
+  when not ${HAS_ASSESSMENTS} then 'off'
+  when ${EXECUTION_MODE} = 'local' then 'local'
+  when w.lock is not null then 'locked'
+  when coalesce(w.resource_count, 0) = 0 then 'empty'
+  when w.settings ->> 'terraformVersion' ~ ${LACKS_REFRESH_ONLY} then 'oldTerraform'
+  when not exists (select 1 from agent_pools ap where ${SERVES_WORKSPACE}) then 'noExecutors'
+  when exists (select 1 from runs r where r.workspace = w.id and ${CAN_CHANGE} and ${isOpen('r')}) then 'busy'
+  when not exists (select 1 from runs r where r.workspace = w.id and r.status = 'applied') then 'neverApplied'
+  when coalesce((select r.status from runs r where r.workspace = w.id and ${CAN_CHANGE}
+                  order by r.created_at desc, r.id desc limit 1), '') not in ('applied', 'planned_and_finished') then 'endedBadly'
+  end`;
+
+/** The rows that `OBSTACLE` reads. */
 const OWNERS = sql.raw('join projects p on p.id = w.project join organizations o on o.id = w.organization');
 
 /** A workspace whose assessment is due. */
@@ -51,12 +71,12 @@ export async function* listDueAssessments(
   for (;;) {
     const page = await database.rows<CheckedWorkspace>(sql`
       select w.id as workspace, w.organization, w.hash,
-             coalesce(${HAS_ASSESSMENTS} and ${IS_ASSESSABLE} and ${HAS_ENDED_WELL}
+             (${OBSTACLE} is null
                       and exists (select 1 from runs r where r.workspace = w.id and r.created_at >= ${begun}::timestamptz)
                       and not exists (select 1 from runs a where a.workspace = w.id and ${isAssessment('a')}
                                                              and a.created_at >= ${since}::timestamptz)
                       and not exists (select 1 from runs a where a.workspace = w.id and ${isAssessment('a')}
-                                                             and ${isOpen('a')}), false) as "isDue"
+                                                             and ${isOpen('a')})) as "isDue"
         from (select w.*, ${HASH} as hash from workspaces w
                where ${HASH} <= ${to}::integer and (${HASH}, w.id) > (${last.hash}::integer, ${last.id})
                order by ${HASH}, w.id limit ${PAGE_SIZE}) w ${OWNERS}
@@ -112,5 +132,25 @@ export const listOutdatedAssessments = (
       join workspaces w on w.id = a.workspace ${OWNERS}
      where ${isOff}::boolean or not ${isAssessmentOfSite('a')}
         or a.status = 'plan_queued' and (a.created_at < ${before}::timestamptz
-                                         or coalesce(${IS_ASSESSABLE} and ${HAS_ENDED_WELL}, false) is false)
+                                         or ${OBSTACLE} is not null)
      order by a.created_at, a.id limit ${limit}`);
+
+/** A workspace in which somebody wants an assessment now. */
+type RequestedWorkspace = PermissionScope & {
+  readonly organization: string;
+  readonly obstacle: keyof typeof OBSTACLES | null;
+  /** The newest assessment of the workspace; null if it has had none. */
+  readonly newest: { readonly id: string; readonly isOpen: boolean } | null;
+};
+
+export const findRequestedWorkspace = (
+  database: Database,
+  actor: Actor,
+  workspace: string,
+): Promise<RequestedWorkspace | undefined> =>
+  database.row<RequestedWorkspace>(sql`
+    select w.organization, ${selectWorkspaceGrants(actor, 'w')} as grants, ${OBSTACLE} as obstacle,
+           (select jsonb_build_object('id', a.id, 'isOpen', ${isOpen('a')}) from runs a
+             where a.workspace = w.id and ${isAssessment('a')} order by a.created_at desc, a.id desc limit 1) as newest
+      from workspaces w ${OWNERS}
+     where w.id = ${workspace} and ${requireCurrentAccess(actor)}`);

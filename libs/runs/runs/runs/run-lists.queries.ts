@@ -197,7 +197,7 @@ export const listWorkspaceRuns = async (
 };
 
 /** Selects the organization of that name, and whether the caller may read all of its runs. */
-const selectOrganization = (organizationName: string, actor: Actor): Sql => sql`
+export const selectOrganizationOfRuns = (organizationName: string, actor: Actor): Sql => sql`
   (select id, ${isPermittedByRole(actor, 'read-runs')} as whole from ${selectPermittedOrganization(actor, 'read-organization', organizationName)} offset 0)`;
 
 /** Selects the runs of the organization that the caller may read. */
@@ -215,7 +215,7 @@ const listInOrganization = async (
   const direction = sql.raw(order);
   const statement = sql`
     select owner.id as owner, ${sizeOf(page, 'owner')} as "pageSize", (select count(*) from ${candidates}) as total, page.*
-      from ${nameScope('owner', page, selectOrganization(organizationName, actor), candidates)}
+      from ${nameScope('owner', page, selectOrganizationOfRuns(organizationName, actor), candidates)}
       left join lateral (select ${selectRunColumns(actor)} from ${candidates}
                           order by r.created_at ${direction}, r.id ${direction} ${limitTo(page, 'owner')}) page on true
      order by page."createdAt" ${direction}, page.id ${direction}`;
@@ -257,7 +257,7 @@ export const loadCapacity = async (database: Database, actor: Actor, organizatio
     sql`
     select owner.id as owner, (select count(*) from ${selectReadableRuns(actor)} and ${IS_NO_ASSESSMENT} and ${isAny(WAITING_STATUSES)}) as pending,
            (select count(*) from ${selectReadableRuns(actor)} and ${IS_NO_ASSESSMENT} and ${isAny(EXECUTING_STATUSES)}) as running
-      from ${selectOrganization(organizationName, actor)} owner`,
+      from ${selectOrganizationOfRuns(organizationName, actor)} owner`,
   );
   if (!row) throw notFound();
   requirePermission(actor, 'read-organization', { organization: row.owner });

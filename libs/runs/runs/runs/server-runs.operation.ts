@@ -1,4 +1,11 @@
-import { sql, type DataOf, type EventContext, type ExecutionMode, type Timestamp } from '#platform/kernel';
+import {
+  sql,
+  type DataOf,
+  type EventContext,
+  type ExecutionMode,
+  type Principal,
+  type Timestamp,
+} from '#platform/kernel';
 import { decideWrite, expectVersion, newStream, type EventStore, type StreamWrite } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import { SELECT_CONSULTED_TASKS } from '#runs/run-tasks';
@@ -35,14 +42,14 @@ type WorkspaceForServerRun = {
   readonly configuration: { readonly id: string; readonly version: number } | null;
 };
 
-/** A run that the server creates by itself. Its cause decides its id, so that the same cause creates no second run. */
+/** A run for which no client sends options. Its cause decides its id, so that the same cause creates no second run. */
 type ServerRun = {
   readonly id: string;
   readonly workspace: string;
   readonly message: string;
   readonly source: RunSource;
-  /** What creates the run, such as `run trigger`. */
-  readonly createdBy: string;
+  /** Who creates the run: the part of the server, or the person who wants it. */
+  readonly createdBy: Principal;
   /** Returns the options that differ from the defaults; null if the workspace gets no run. */
   readonly decideOptions: (workspace: WorkspaceForServerRun) => Partial<RunOptions> | null;
   /** Returns the change of the workspace that belongs to the new run. */
@@ -106,7 +113,7 @@ export const createServerRun = (
       configurationVersion: configuration.id,
       message,
       source,
-      createdBy: { type: 'system', id: 'system', name: createdBy },
+      createdBy,
       options: {
         ...DEFAULT_OPTIONS,
         planOnly: false,

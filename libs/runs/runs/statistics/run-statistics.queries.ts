@@ -1,18 +1,17 @@
 import { formatTimestamp, notFound, sql, type Sql } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import {
-  isPermittedByRole,
   requirePermission,
   requirePermittedRow,
   requireCurrentAccess,
   selectGrantedWorkspaces,
-  selectPermittedOrganization,
   selectPermittedScopes,
   type Actor,
   type Grant,
 } from '#api/access';
 import type { CalendarDays } from '#api/json-api';
 import { RUN_MEASURE_COLUMNS } from '../runs/runs.metrics.js';
+import { selectOrganizationOfRuns } from '../runs/run-lists.queries.js';
 import { isNoAssessment, selectRunGrants } from '../runs/runs.queries.js';
 import type { RunCountRow } from './run-statistics.js';
 
@@ -46,8 +45,7 @@ export const countOrganizationRuns = async (
     actor,
     sql`
     select owner.id as owner, counted.*
-      from (select id, ${isPermittedByRole(actor, 'read-runs')} as whole
-              from ${selectPermittedOrganization(actor, 'read-organization', organization)} offset 0) owner
+      from ${selectOrganizationOfRuns(organization, actor)} owner
       left join lateral (${selectCounts(days, isReadable)}) counted on true`,
   );
   const [first] = rows;

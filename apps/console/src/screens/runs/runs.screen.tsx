@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { organizationRunsQuery } from '../../api/runs.js';
@@ -49,9 +49,14 @@ export const RunsScreen = () => {
     <Page
       title="Runs"
       actions={
-        <TextLink to="/$organization/runs/triggers" params={{ organization }}>
-          Run triggers
-        </TextLink>
+        <Group gap="md">
+          <TextLink to="/$organization/runs/health" params={{ organization }}>
+            Health
+          </TextLink>
+          <TextLink to="/$organization/runs/triggers" params={{ organization }}>
+            Run triggers
+          </TextLink>
+        </Group>
       }
     >
       <FilterBar

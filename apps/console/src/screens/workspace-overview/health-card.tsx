@@ -1,36 +1,27 @@
-import { Badge, Button, Group, Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { ApiResource } from '#packages/client';
+import { useAssess, type AssessmentResult } from '../../api/assessment-results.js';
 import { findIncluded } from '../../api/included.js';
 import { organizationQuery } from '../../api/organizations.js';
 import type { WorkspaceDocument } from '../../api/workspaces.js';
 import { Card, FactList, type LabeledFact } from '../../components/card.js';
+import { HealthBadges } from '../../components/health-badges.js';
 import { lazyComponent } from '../../components/lazy-component.js';
 import { LongText } from '../../components/long-text.js';
+import { PendingButton } from '../../components/pending-button.js';
+import { FormProblems } from '../../components/problems.js';
 import { LoadingLines } from '../../components/states.js';
 import { TextLink } from '../../components/text-link.js';
 import { Time } from '../../components/times.js';
 
 const DriftTree = lazyComponent(() => import('../run/plan-tree.js'), 'DriftTree', <LoadingLines />);
 
-type Assessment = ApiResource<'AssessmentResult'>;
-
 type HealthCardProps = { readonly organization: string; readonly workspace: WorkspaceDocument };
 
-const HealthBadges = ({ attributes }: Pick<Assessment, 'attributes'>) => {
-  const { succeeded, drifted, 'all-checks-succeeded': isChecked } = attributes;
-  if (!succeeded) return <Badge color="red">Could not assess</Badge>;
-  return (
-    <Group gap="xs">
-      <Badge color={drifted ? 'orange' : 'green'}>{drifted ? 'Drifted' : 'No drift'}</Badge>
-      {!isChecked && <Badge color="red">Checks failed</Badge>}
-    </Group>
-  );
-};
-
 /** Returns the number of checks by their results, without the results that no check has. */
-const describeChecks = ({ attributes }: Assessment): string =>
+const describeChecks = ({ attributes }: AssessmentResult): string =>
   (
     [
       ['checks-passed', 'passed'],
@@ -43,7 +34,7 @@ const describeChecks = ({ attributes }: Assessment): string =>
     .map(([name, words]) => `${attributes[name].toLocaleString()} ${words}`)
     .join(', ');
 
-const listFacts = (result: Assessment): readonly LabeledFact[] => {
+const listFacts = (result: AssessmentResult): readonly LabeledFact[] => {
   const { attributes } = result;
   const { succeeded, 'error-message': reason, 'drifted-since': since, 'resources-drifted': drifted } = attributes;
   const checks = describeChecks(result);
@@ -75,7 +66,7 @@ const DriftedResources = ({ organization, run }: { readonly organization: string
   );
 };
 
-const Result = ({ organization, workspace, result }: HealthCardProps & { readonly result: Assessment }) => {
+const Result = ({ organization, workspace, result }: HealthCardProps & { readonly result: AssessmentResult }) => {
   const { id: run } = result.relationships.run.data;
   return (
     <>
@@ -87,6 +78,33 @@ const Result = ({ organization, workspace, result }: HealthCardProps & { readonl
       >
         Plan and log of the assessment
       </TextLink>
+    </>
+  );
+};
+
+/** For administrators of the workspace. It leads to the run, whose log says how far it is. */
+const AssessNow = ({ organization, workspace: { data } }: HealthCardProps) => {
+  const assess = useAssess(organization, data.id);
+  const navigate = useNavigate();
+  const workspace = data.attributes.name;
+  const open = ({ id: run }: { readonly id: string }) =>
+    void navigate({
+      to: '/$organization/workspaces/$workspace/runs/$run',
+      params: { organization, workspace, run },
+    });
+  return (
+    <>
+      <Group>
+        <PendingButton
+          variant="default"
+          size="compact-sm"
+          isPending={assess.isPending}
+          onClick={() => assess.mutate(undefined, { onSuccess: open })}
+        >
+          Assess now
+        </PendingButton>
+      </Group>
+      <FormProblems error={assess.error} />
     </>
   );
 };
@@ -120,6 +138,9 @@ export const HealthCard = ({ organization, workspace }: HealthCardProps) => {
         <Text size="sm" c="dimmed">
           {isOn ? NOT_ASSESSED : 'Health assessments are off. They find resources that have drifted from the state.'}
         </Text>
+      )}
+      {isOn && attributes.permissions['can-manage-assessments'] && (
+        <AssessNow organization={organization} workspace={workspace} />
       )}
     </Card>
   );
