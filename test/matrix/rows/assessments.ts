@@ -40,8 +40,8 @@ export const assessmentRows: readonly MatrixRow[] = [
     about: organization,
     demands: ['read-organization'],
     status: 200,
-    shows: ({ caller, world, may }) =>
-      may('read-runs', onTheWorkspace(caller, world)) ? [toAssessmentId(world.one)] : [],
+    shows: ({ caller, world, may }) => (may('read-runs', onTheWorkspace(caller, world)) ? ['one'] : []),
+    nameOf: ({ attributes }) => attributes['workspace-name'] as string,
     ...recorded,
   },
   {
