@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import { chooseRowAction, inspectScreen, openConsole, expectElements } from '../support/console.js';
-import { expectStatus, makeMember, makeOrganization, resource } from '../support/seeds.js';
+import { expectStatus, makeAgentPool, makeMember, makeOrganization, resource } from '../support/seeds.js';
 import { startTestServer, type TestServer } from '../support/server.js';
 
 let server: TestServer;
@@ -69,6 +69,49 @@ describe('the IP allowlist', () => {
       await table.getByText(text).waitFor({ state: 'detached' });
     }
     await page.getByText('The organization accepts requests from every address.').waitFor();
+  });
+
+  it('has lists for the agents of all pools, or of some', async () => {
+    const pool = await makeAgentPool(server, 'acme', 'edge');
+    const page = await open(owner, 'settings/ip-allowlist', 'IP allowlist');
+    await page.getByText('Agents and their runs may send requests from every address.').waitFor();
+    await page.getByRole('button', { name: 'Create a list for agents' }).click();
+    const creation = page.getByRole('dialog', { name: 'Create a list for agents' });
+    await creation.getByLabel('Name').fill('Data center');
+    await creation.getByRole('combobox', { name: 'Agent pools' }).click();
+    await creation.getByRole('option', { name: 'edge' }).click();
+    // The list of pools covers the button.
+    await creation.getByRole('combobox', { name: 'Agent pools' }).press('Tab');
+    expect(await inspectScreen(page, 'agent-list-dialog')).toEqual([]);
+    await creation.getByRole('button', { name: 'Create' }).click();
+    const card = page.getByRole('region', { name: 'Data center' });
+    await card.getByText('Has no enabled range, so it restricts no agent.').waitFor();
+    await card.getByRole('button', { name: 'Add a range Data center' }).click();
+    const adding = page.getByRole('dialog', { name: 'Add a range' });
+    await adding.getByText('agents at all other addresses are refused').waitFor();
+    await adding.getByLabel('Range').fill('198.51.100.0/24');
+    await adding.getByRole('button', { name: 'Add' }).click();
+    await card.getByText('Restricts the agents of: edge.').waitFor();
+    expect(await inspectScreen(page, 'agent-lists')).toEqual([]);
+    const [list] = expectStatus(await server.get('/api/v2/organizations/acme/cidr-range-lists?q=Data'), 200).body.data;
+    expect(list.relationships['agent-pools'].data).toEqual([{ type: 'agent-pools', id: pool }]);
+    await chooseRowAction(page, 'Data center', 'Edit');
+    const edit = page.getByRole('dialog', { name: 'Edit Data center' });
+    await edit.getByLabel('Name').fill('All data centers');
+    await edit.getByRole('combobox', { name: 'Agent pools' }).press('Backspace');
+    await edit.getByRole('combobox', { name: 'Agent pools' }).press('Tab');
+    await edit.getByRole('button', { name: 'Save' }).click();
+    const changed = page.getByRole('region', { name: 'All data centers' });
+    await changed.getByText('Restricts the agents of all pools of the organization.').waitFor();
+    await changed.getByRole('button', { name: 'Disable 198.51.100.0/24' }).click();
+    const disabling = page.getByRole('dialog', { name: 'Disable 198.51.100.0/24' });
+    await disabling.getByText('The list will no longer restrict its agents.').waitFor();
+    await disabling.getByRole('button', { name: 'Disable' }).click();
+    await changed.getByText('Has no enabled range, so it restricts no agent.').waitFor();
+    await chooseRowAction(page, 'All data centers', 'Delete');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Agents and their runs may send requests from every address.').waitFor();
+    await page.context().close();
   });
 
   it('is offered to owners only', async () => {

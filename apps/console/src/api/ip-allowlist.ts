@@ -7,6 +7,9 @@ import { useChange } from './use-change.js';
 
 export type CidrRange = ApiResource<'CidrRange'>;
 
+/** A list that restricts agents. */
+export type AgentList = ApiResource<'CidrRangeList'>;
+
 /** The list that restricts people, and what a person needs to know before a change of it. */
 export type IpAllowlist = {
   /** Null if the organization has no such list. */
@@ -14,8 +17,7 @@ export type IpAllowlist = {
   readonly ranges: readonly CidrRange[];
   /** The person's own address, as the server sees it. */
   readonly address: string | null;
-  /** Number of lists for agents. */
-  readonly agentLists: number;
+  readonly agentLists: readonly AgentList[];
 };
 
 /** No organization has more lists, and no list more ranges. */
@@ -32,10 +34,20 @@ export const ipAllowlistQuery = (organization: string) =>
     queryFn: async ({ signal }): Promise<IpAllowlist> => {
       const query = { 'page[size]': PAGE_SIZE };
       const { data, meta } = await readDocument(api.GET(LISTS, { params: { path: { organization }, query }, signal }));
-      const own = data.find(({ attributes }) => attributes['enforcement-scope'] === 'organization');
+      const isOwn = ({ attributes }: AgentList) => attributes['enforcement-scope'] === 'organization';
+      const own = data.find(isOwn);
       const ranges = own ? await readData(api.GET(RANGES, { params: { path: { id: own.id }, query }, signal })) : [];
-      const agentLists = data.length - (own ? 1 : 0);
+      const agentLists = data.filter((list) => !isOwn(list));
       return { id: own?.id ?? null, ranges, address: meta['client-address'], agentLists };
+    },
+  });
+
+export const agentRangesQuery = (organization: string, list: string) =>
+  queryOptions({
+    queryKey: [...allowlistKey(organization), list],
+    queryFn: ({ signal }) => {
+      const params = { path: { id: list }, query: { 'page[size]': PAGE_SIZE } };
+      return readData(api.GET(RANGES, { params, signal }));
     },
   });
 
@@ -67,5 +79,60 @@ export const useSwitchRange = (organization: string) =>
 export const useRemoveRange = (organization: string) =>
   useChange({
     mutationFn: (id: string) => requireSuccess(api.DELETE('/api/v2/cidr-ranges/{id}', { params: { path: { id } } })),
+    rereads: allowlistKey(organization),
+  });
+
+const LIST = '/api/v2/cidr-range-lists/{id}';
+const POOLS = '/api/v2/cidr-range-lists/{id}/relationships/agent-pools';
+
+/** No pools: the list restricts all agents. */
+type AgentListContent = { readonly name: string; readonly pools: readonly string[] };
+
+const toAttributes = ({ name, pools }: AgentListContent) => ({
+  name,
+  'enforcement-scope': pools.length === 0 ? ('all_agent_pools' as const) : ('selected_agent_pools' as const),
+});
+
+const toPools = (ids: readonly string[]) => ({ data: ids.map((id) => ({ type: 'agent-pools' as const, id })) });
+
+/** Adds and removes pools, so that the list restricts exactly these. */
+const choosePools = async (id: string, before: readonly string[], pools: readonly string[]): Promise<void> => {
+  const params = { path: { id } };
+  const added = pools.filter((pool) => !before.includes(pool));
+  const removed = before.filter((pool) => !pools.includes(pool));
+  if (added.length > 0) await requireSuccess(api.POST(POOLS, { params, body: toPools(added) }));
+  if (removed.length > 0) await requireSuccess(api.DELETE(POOLS, { params, body: toPools(removed) }));
+};
+
+/** Creates a list without ranges, which restricts nobody yet. */
+export const useCreateAgentList = (organization: string) =>
+  useChange({
+    mutationFn: async (content: AgentListContent) => {
+      const body = { data: { type: 'cidr-range-lists' as const, attributes: toAttributes(content) } };
+      const { id } = await readData(api.POST(LISTS, { params: { path: { organization } }, body }));
+      await choosePools(id, [], content.pools);
+    },
+    rereads: allowlistKey(organization),
+  });
+
+export const useUpdateAgentList = (organization: string, { id, relationships }: AgentList) =>
+  useChange({
+    mutationFn: async (content: AgentListContent) => {
+      const body = { data: { type: 'cidr-range-lists' as const, attributes: toAttributes(content) } };
+      await requireSuccess(api.PATCH(LIST, { params: { path: { id } }, body }));
+      // A list of all agents has no pools of its own.
+      if (content.pools.length === 0) return;
+      await choosePools(
+        id,
+        relationships['agent-pools'].data.map((pool) => pool.id),
+        content.pools,
+      );
+    },
+    rereads: allowlistKey(organization),
+  });
+
+export const useDeleteAgentList = (organization: string) =>
+  useChange({
+    mutationFn: (id: string) => requireSuccess(api.DELETE(LIST, { params: { path: { id } } })),
     rereads: allowlistKey(organization),
   });

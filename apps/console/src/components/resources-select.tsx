@@ -1,5 +1,6 @@
 import { MultiSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { poolSuggestionsQuery } from '../api/agent-pools.js';
 import { projectSuggestionsQuery } from '../api/projects.js';
 import { useResourceNames } from '../api/resource-names.js';
 import { workspaceSuggestionsQuery } from '../api/workspaces.js';
@@ -55,5 +56,12 @@ export const WorkspacesSelect = (props: SelectProps) => {
 export const ProjectsSelect = (props: SelectProps) => {
   const { searched, onSearch } = useSuggestionText();
   const { data = [] } = useQuery(projectSuggestionsQuery(props.organization, searched));
+  return <ResourcesSelect {...props} suggestions={data} onSearch={onSearch} />;
+};
+
+/** Chooses agent pools, with suggestions for what the person types. */
+export const AgentPoolsSelect = (props: SelectProps) => {
+  const { searched, onSearch } = useSuggestionText();
+  const { data = [] } = useQuery(poolSuggestionsQuery(props.organization, searched));
   return <ResourcesSelect {...props} suggestions={data} onSearch={onSearch} />;
 };

@@ -1,41 +1,32 @@
-import { Text, TextInput } from '@mantine/core';
-import {
-  useAddRange,
-  useRemoveRange,
-  useSwitchRange,
-  type CidrRange,
-  type IpAllowlist,
-} from '../../api/ip-allowlist.js';
+import { TextInput } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useAddRange, useRemoveRange, useSwitchRange, type CidrRange } from '../../api/ip-allowlist.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
 import { reportAndClose } from '../../toasts.js';
 
+/** Those whose requests a list restricts: the members and tokens of the organization, or its agents. */
+export type RestrictedCallers = 'organization' | 'agents';
+
 type AddRangeProps = {
   readonly organization: string;
-  readonly allowlist: IpAllowlist;
+  /** Null for the first range of the organization. */
+  readonly list: string | null;
+  readonly suggested: string;
+  readonly intro: ReactNode;
   readonly onClose: () => void;
 };
 
-/** Adds a range. The first one begins with the person's own address, because a list without it is refused. */
-export const AddRangeDialog = ({ organization, allowlist, onClose }: AddRangeProps) => {
-  const { id: list, address, ranges } = allowlist;
-  const isFirst = !ranges.some(({ attributes }) => attributes.enabled);
+export const AddRangeDialog = ({ organization, list, suggested, intro, onClose }: AddRangeProps) => {
   const change = useAddRange(organization);
-  const form = useForm({ range: isFirst ? (address ?? '') : '', description: '' }, change);
+  const form = useForm({ range: suggested, description: '' }, change);
   const { range } = form.trimmed;
   return (
     <FormDialog
       title="Add a range"
       action="Add"
-      intro={
-        isFirst && (
-          <Text size="sm">
-            With the first range, the organization refuses all other addresses, from the next request. The range must
-            contain your own address{address === null ? '' : `, ${address}`}.
-          </Text>
-        )
-      }
+      intro={intro}
       form={form}
       onSubmit={() =>
         change.mutate({ list, ...form.trimmed }, reportAndClose(`The range ${range} is in the list.`, onClose))
@@ -58,17 +49,29 @@ export const AddRangeDialog = ({ organization, allowlist, onClose }: AddRangePro
 type RangeActionProps = {
   readonly organization: string;
   readonly range: CidrRange;
-  /** Whether the organization accepts every address afterwards. */
+  readonly restricts: RestrictedCallers;
+  /** Whether the list restricts nobody afterwards. */
   readonly opens: boolean;
   readonly onClose: () => void;
 };
 
-const describeEffect = (opens: boolean): string =>
-  opens
-    ? 'It is the last enabled range. The organization will accept requests from every address.'
-    : 'The organization will refuse the addresses of this range, from the next request.';
+const EFFECTS = {
+  organization: {
+    opens: 'It is the last enabled range. The organization will accept requests from every address.',
+    refuses: 'The organization will refuse the addresses of this range, from the next request.',
+  },
+  agents: {
+    opens: 'It is the last enabled range. The list will no longer restrict its agents.',
+    refuses: 'Agents at the addresses of this range will be refused, from the next request.',
+  },
+} as const;
 
-export const DisableRangeDialog = ({ organization, range: { id, attributes }, opens, onClose }: RangeActionProps) => {
+const describeEffect = ({ restricts, opens }: Pick<RangeActionProps, 'restricts' | 'opens'>): string =>
+  EFFECTS[restricts][opens ? 'opens' : 'refuses'];
+
+export const DisableRangeDialog = (props: RangeActionProps) => {
+  const { organization, onClose } = props;
+  const { id, attributes } = props.range;
   const change = useSwitchRange(organization);
   return (
     <ConfirmDialog
@@ -78,12 +81,14 @@ export const DisableRangeDialog = ({ organization, range: { id, attributes }, op
       onConfirm={() => change.mutate({ id, enabled: false }, { onSuccess: onClose })}
       onClose={onClose}
     >
-      {describeEffect(opens)}
+      {describeEffect(props)}
     </ConfirmDialog>
   );
 };
 
-export const RemoveRangeDialog = ({ organization, range: { id, attributes }, opens, onClose }: RangeActionProps) => {
+export const RemoveRangeDialog = (props: RangeActionProps) => {
+  const { organization, onClose } = props;
+  const { id, attributes } = props.range;
   const change = useRemoveRange(organization);
   const { range, enabled } = attributes;
   return (
@@ -94,7 +99,7 @@ export const RemoveRangeDialog = ({ organization, range: { id, attributes }, ope
       onConfirm={() => change.mutate(id, reportAndClose(`The range ${range} is no longer in the list.`, onClose))}
       onClose={onClose}
     >
-      {enabled ? describeEffect(opens) : 'The range is disabled, so nothing else changes.'}
+      {enabled ? describeEffect(props) : 'The range is disabled, so nothing else changes.'}
     </ConfirmDialog>
   );
 };
