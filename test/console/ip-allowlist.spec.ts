@@ -92,6 +92,7 @@ describe('the IP allowlist', () => {
     await adding.getByLabel('Range').fill('198.51.100.0/24');
     await adding.getByRole('button', { name: 'Add' }).click();
     await card.getByText('Restricts the agents of: edge.').waitFor();
+    await adding.waitFor({ state: 'detached' });
     expect(await inspectScreen(page, 'agent-lists')).toEqual([]);
     const [list] = expectStatus(await server.get('/api/v2/organizations/acme/cidr-range-lists?q=Data'), 200).body.data;
     expect(list.relationships['agent-pools'].data).toEqual([{ type: 'agent-pools', id: pool }]);

@@ -1,4 +1,4 @@
-import { Text } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { agentRangesQuery, type AgentList } from '../../api/ip-allowlist.js';
@@ -76,7 +76,7 @@ const AgentListCard = (props: ListProps) => {
 export const AgentLists = ({ organization, lists }: { organization: string; lists: readonly AgentList[] }) => {
   const [isCreating, setCreating] = useState(false);
   return (
-    <>
+    <Stack mt="md">
       <Card
         title="Lists for agents"
         actions={
@@ -99,6 +99,6 @@ export const AgentLists = ({ organization, lists }: { organization: string; list
         <AgentListCard key={list.id} organization={organization} list={list} />
       ))}
       {isCreating && <CreateListDialog organization={organization} onClose={() => setCreating(false)} />}
-    </>
+    </Stack>
   );
 };
