@@ -19,6 +19,7 @@ export {
 } from './authentication/credentials.js';
 export { SignInRequired, SignInRequiredFilter } from './authentication/sign-in-required.filter.js';
 export { hasRecentSignIn, RECENT_SIGN_IN_MS } from './authentication/recent-sign-in.js';
+export { IMPORT_HEADER, sendAsImport } from './authentication/imported-origin.js';
 export { TwoFactorRule } from './authentication/two-factor.rule.js';
 export { RequireRecentSignIn } from './routes/recent-sign-in.decorator.js';
 export { LimitAccessChanges } from './routes/access-change.decorator.js';

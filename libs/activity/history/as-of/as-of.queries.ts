@@ -70,8 +70,16 @@ const buildPast = (at: Timestamp, subject: PastSubject): Sql => sql`
       from history_versions creation
       cross join lateral (
         select h.since, ${selectCompleteData('h')} as data
-          from (select subject, since, ordinal, fields, data from history_versions
-                 where subject = creation.subject and since <= ${at} order by since desc, ordinal desc limit 1) h
+          from ((select subject, since, ordinal, fields, data from history_versions
+                  where subject = creation.subject and since <= ${at} order by since desc, ordinal desc limit 1)
+                 union all
+                 -- Imported workspaces can be older than the organization and its first project.
+                 (select subject, since, ordinal, fields, data from history_versions
+                   where subject = creation.subject and ordinal = 1
+                     and (creation.type = 'OrganizationCreated' or creation.subject =
+                          (select present.default_project from views.organizations present
+                            where present.id = creation.organization)))
+                 limit 1) h
          where h.data is not null limit 1) then_data
      where creation.ordinal = 1 and creation.organization = any (array(${selectOrganizations(subject)})))`;
 

@@ -1,6 +1,7 @@
 import {
   listEventTypes,
   sql,
+  toOriginalTime,
   type EventRegistry,
   type OrganizationDeleted,
   type OrganizationRecordedEvent,
@@ -59,10 +60,12 @@ const follow = async (
   session: Pick<DatabaseSession, 'run'>,
   memory: HistoryMemory,
 ): Promise<readonly Sql[]> => {
-  const relevant = events.filter(
-    (event): event is OrganizationRecordedEvent =>
-      registry[event.type]?.history !== undefined && event.organization !== null,
-  );
+  const relevant = events
+    .filter(
+      (event): event is OrganizationRecordedEvent =>
+        registry[event.type]?.history !== undefined && event.organization !== null,
+    )
+    .map(toOriginalTime);
   if (relevant.length === 0) return [];
   const writer = await loadHistoryWriter(relevant, session, memory);
   for (const event of relevant) {

@@ -7,6 +7,7 @@ import type { Actor, Identity } from '../callers/actor.js';
 import { formatClientAddress } from './address-ranges.js';
 import { Authenticator, createInvalidTokenRefusal } from './authenticator.js';
 import { getBearerToken, getCredential, getSessionCredential } from './credentials.js';
+import { findImportedOrigin } from './imported-origin.js';
 import { createRecentSignInRefusal, hasRecentSignIn } from './recent-sign-in.js';
 import { SecondFactorRequired, SignInRequired } from './sign-in-required.filter.js';
 import { requireUnrestrictedRoute } from './restricted-routes.js';
@@ -118,7 +119,8 @@ const identifyBy = async (
   );
   requireKindOfRoute(request, identity);
   if (credential !== undefined) request.credential = credential;
-  request.actor = { ...identity, request: describeRequest(request), host: request.host };
+  const origin = findImportedOrigin(request.headers);
+  request.actor = { ...identity, request: describeRequest(request), host: request.host, ...(origin && { origin }) };
 };
 
 /** Refuses tokens for SCIM on other routes, and other tokens on routes of SCIM, like unknown tokens. */

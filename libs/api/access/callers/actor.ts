@@ -81,7 +81,7 @@ export type CallerAtHost = Identity & {
   readonly host?: string;
 };
 
-export type Actor = CallerAtHost & { readonly request: EventContext['request'] };
+export type Actor = CallerAtHost & Pick<EventContext, 'request' | 'origin'>;
 
 export type TeamRow = {
   readonly id: string;
@@ -174,6 +174,7 @@ export const createEventContext = (actor: Actor): EventContext => ({
   auth: 'Client',
   impersonator: null,
   request: actor.request,
+  ...(actor.origin && { origin: actor.origin }),
   correlation: actor.request.id ?? '',
   causation: null,
 });

@@ -95,6 +95,7 @@ const context = z.object({
     userAgent: z.string().nullable(),
   }),
   linkOf: z.string().exactOptional(),
+  origin: z.strictObject({ from: z.string(), id: z.string(), time: z.iso.datetime().nullable() }).exactOptional(),
   correlation: z.string(),
   causation: z.string().nullable(),
 });

@@ -4,6 +4,15 @@ import type { Principal } from './personal-texts.js';
 /** ISO 8601 in UTC with milliseconds, ending in `Z`. The database and documents use no other form of time. */
 export type Timestamp = string;
 
+/** The resource of another server from which a resource of this site was imported (ADR 139). */
+export type ImportOrigin = {
+  /** The address of the other server and its organization, such as `https://app.terraform.io/app/acme`. */
+  readonly from: string;
+  readonly id: string;
+  /** When the resource was created there; null if the other server does not say. */
+  readonly time: Timestamp | null;
+};
+
 /** The caller and the request that led to an event. Stored with every event. */
 export type EventContext = {
   readonly accessor: Principal;
@@ -19,6 +28,8 @@ export type EventContext = {
    * as personal data of this user.
    */
   readonly linkOf?: string;
+  /** Present if an import caused the event. */
+  readonly origin?: ImportOrigin;
   /** Id that all events of one external request share. */
   readonly correlation: string;
   /** The id of the event that caused this one if a follower appended it, else null. */
@@ -43,3 +54,12 @@ export type RecordedEvent<E extends Message = Message> = E & {
   /** The span that appended the event, as a `traceparent`. Null if no trace was recorded. */
   readonly traceparent?: string | null;
 } & LogPosition;
+
+/**
+ * Returns the event with the time that views and the history show: the time at the other server if it was imported. The
+ * log, the audit trail and topics have the time of the import.
+ */
+export const toOriginalTime = <E extends RecordedEvent>(event: E): E => {
+  const time = event.context.origin?.time ?? null;
+  return time === null ? event : { ...event, time };
+};
