@@ -45,7 +45,18 @@ export class StateVersionCreator {
     const facts = state && this.uploads.factsOf(state.reading);
     const createdBy = toActingPrincipal(actor);
     const creatingRun = run ?? (createdBy.type === 'runs' ? createdBy.id : null);
-    const data = { id, serial, lineage, md5, createdBy, run: creatingRun, rollbackOf, force, facts };
+    const data = {
+      id,
+      serial,
+      lineage,
+      md5,
+      createdBy,
+      run: creatingRun,
+      rollbackOf,
+      force,
+      facts,
+      isImported: actor.origin !== undefined,
+    };
     await this.store(id, input);
     try {
       await this.bus.execute(new ChangeWorkspace('CreateStateVersion', { target: { id: workspace }, data, actor }));

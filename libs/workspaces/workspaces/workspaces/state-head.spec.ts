@@ -65,7 +65,7 @@ type Create = Extract<WorkspaceCommand, { type: 'CreateStateVersion' }>['data'];
 
 const create = (id: string, version: Version, more: Partial<Create> = {}): WorkspaceCommand => ({
   type: 'CreateStateVersion',
-  data: { ...versionOf(id, version), force: false, facts: null, ...more },
+  data: { ...versionOf(id, version), force: false, facts: null, isImported: false, ...more },
 });
 const finalize = (id: string, resources = 2): WorkspaceCommand => ({
   type: 'FinalizeStateVersion',
@@ -116,6 +116,19 @@ describe('creating a state version', () => {
     given(...locked)
       .when(create('sv-1', { serial: 0 }, { facts: facts() }))
       .yields(created('sv-1', { serial: 0 }), finalized('sv-1'));
+  });
+
+  it('needs no lock if it is imported, and then makes the version current at once', () => {
+    const imported = { facts: facts(), isImported: true };
+    given(createdEvent)
+      .when(create('sv-1', { serial: 0 }, imported))
+      .yields(created('sv-1', { serial: 0 }), finalized('sv-1'), promoted('sv-1'));
+    given(...locked)
+      .when(create('sv-1', { serial: 0 }, imported))
+      .yields(created('sv-1', { serial: 0 }), finalized('sv-1'));
+    given(createdEvent, lockedBy(bob))
+      .when(create('sv-1', { serial: 0 }, imported))
+      .refuses('conflict', /is locked by User bob/);
   });
 
   it('accepts any serial above the latest', () => {

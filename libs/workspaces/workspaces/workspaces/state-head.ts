@@ -64,7 +64,10 @@ export type StateEvent =
 
 export type StateCommand =
   /** `facts`: null unless the request contains the file. */
-  | Message<'CreateStateVersion', StateVersionCreation & { force: boolean; facts: StateSummary | null }>
+  | Message<
+      'CreateStateVersion',
+      StateVersionCreation & { force: boolean; facts: StateSummary | null; isImported: boolean }
+    >
   | Message<'FinalizeStateVersion', { id: string; facts: StateSummary }>
   | Message<'FailStateVersion', { id: string }>;
 
@@ -83,11 +86,14 @@ const toFinalizedEvent = (id: string, facts: StateSummary): StateEvent => {
   return { type: 'StateVersionFinalized', data };
 };
 
+const toPromotedEvent = (id: string, resources: number): StateEvent => ({
+  type: 'StateVersionPromoted',
+  data: { id, resources },
+});
+
 /** Returns the events that make the latest finalized version current at the unlock. */
 export const decidePromotion = ({ finalized, current }: StateHead): readonly StateEvent[] =>
-  finalized && finalized.version.id !== current
-    ? [{ type: 'StateVersionPromoted', data: { id: finalized.version.id, resources: finalized.resources } }]
-    : [];
+  finalized && finalized.version.id !== current ? [toPromotedEvent(finalized.version.id, finalized.resources)] : [];
 
 /** Returns the events that discard a version that no client will upload any more. */
 export const decideDiscard = ({ latest }: StateHead): readonly StateEvent[] =>
@@ -115,10 +121,11 @@ const describeHolderKind = (holder: ActingPrincipal): string =>
   holder.type === 'teams' ? 'locked by another team' : describeHolder(holder, false);
 
 export const stateDecisions: HandlersByType<StateCommand, [state: ActiveWorkspace], readonly StateEvent[]> = {
-  CreateStateVersion: ({ force, facts, ...creation }, { lock, stateHead }) => {
+  CreateStateVersion: ({ force, facts, isImported, ...creation }, { lock, stateHead }) => {
     const { id, serial, lineage, md5, createdBy, run, rollbackOf } = creation;
-    if (!lock) throw conflict('Unable to create a state version. Lock the workspace first');
-    if (lock.holder.id !== createdBy.id) {
+    // A lock would begin in the history at the time of the import, and the imported version before it.
+    if (!lock && !isImported) throw conflict('Unable to create a state version. Lock the workspace first');
+    if (lock && lock.holder.id !== createdBy.id) {
       throw conflict(`Unable to create a state version. The workspace is ${describeHolderKind(lock.holder)}`);
     }
     // A file of the repeated request was stored under the id of no version: libs/workspaces/state assigns it to the first one.
@@ -127,7 +134,12 @@ export const stateDecisions: HandlersByType<StateCommand, [state: ActiveWorkspac
     if (stateHead.finalized && !force) checkSequence(stateHead.finalized, creation);
     const data = { id, serial, lineage, md5, createdBy, run, rollbackOf };
     const createdEvent = { type: 'StateVersionCreated', data } as const;
-    return [...decideDiscard(stateHead), createdEvent, ...(facts ? [toFinalizedEvent(id, facts)] : [])];
+    return [
+      ...decideDiscard(stateHead),
+      createdEvent,
+      ...(facts ? [toFinalizedEvent(id, facts)] : []),
+      ...(facts && !lock ? [toPromotedEvent(id, facts.resources)] : []),
+    ];
   },
   FinalizeStateVersion: ({ id, facts }, { stateHead: { latest } }) => {
     if (latest?.id !== id) throw notFound();
