@@ -1,5 +1,6 @@
 export {
   endToken,
+  findUserByName,
   listTokensOf,
   listUsers,
   previewForget,

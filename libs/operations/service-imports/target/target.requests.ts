@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import type { ImportOrigin } from '#platform/kernel';
+import { parseForeignPage, parseForeignResource, type ForeignResource } from '../source/source-documents.js';
+import type { TargetFetch, TargetResponse } from './import-target.port.js';
+
+/** The resource of a request. */
+export type NewResource = {
+  readonly type: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly relationships?: Readonly<Record<string, unknown>>;
+};
+
+/** An attribute that the site does not accept, and why. */
+type DroppedAttribute = { readonly name: string; readonly detail: string };
+
+/** What became of a creation. */
+type CreationOutcome =
+  { readonly id: string; readonly dropped: readonly DroppedAttribute[] } | { readonly refused: string };
+
+const errorDocument = z.object({
+  errors: z.array(
+    z.object({
+      title: z.string().optional(),
+      detail: z.string().optional(),
+      source: z.object({ pointer: z.string().optional() }).optional(),
+    }),
+  ),
+});
+
+const POINTER = /^\/data\/attributes\/([^/]+)/;
+/** Without them, there is no resource. */
+const REQUIRED: ReadonlySet<string> = new Set(['name', 'key', 'access', 'email', 'serial', 'md5', 'state', 'category']);
+
+const parseErrors = ({ document }: TargetResponse) => errorDocument.safeParse(document).data?.errors ?? [];
+
+const describeRefusal = (response: TargetResponse): string =>
+  parseErrors(response)
+    .map(({ detail, title }) => detail ?? title ?? '')
+    .join(' ') || `The site answered ${response.status}`;
+
+const findRefusedAttribute = (response: TargetResponse, { attributes }: NewResource): DroppedAttribute | null => {
+  if (response.status !== 422) return null;
+  for (const { source, detail = '' } of parseErrors(response)) {
+    const [, name] = POINTER.exec(source?.pointer ?? '') ?? [];
+    if (name !== undefined && name in attributes && !REQUIRED.has(name)) return { name, detail };
+  }
+  return null;
+};
+
+/** The statuses that say that a resource is not wanted. All others end the import. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 403, 404, 409, 413, 422]);
+
+const requireExpected = (response: TargetResponse, path: string): void => {
+  if (response.status < 300 || REFUSALS.has(response.status)) return;
+  throw new Error(`${path}: ${describeRefusal(response)}`);
+};
+
+/** Reads and writes resources of the organization that gets the import. */
+export class ImportTarget {
+  constructor(private readonly fetch: TargetFetch) {}
+
+  /** Returns the resource at a path; null if there is none. */
+  async find(path: string): Promise<ForeignResource | null> {
+    const response = await this.fetch({ method: 'GET', path });
+    requireExpected(response, path);
+    return response.status === 200 ? parseForeignResource(response.document) : null;
+  }
+
+  async list(path: string): Promise<readonly ForeignResource[]> {
+    const resources: ForeignResource[] = [];
+    const separator = path.includes('?') ? '&' : '?';
+    for (let number: number | null = 1; number !== null;) {
+      const page = `${path}${separator}page[number]=${number}&page[size]=100`;
+      const response = await this.fetch({ method: 'GET', path: page });
+      if (response.status !== 200) throw new Error(`${path}: ${describeRefusal(response)}`);
+      const read = parseForeignPage(response.document);
+      resources.push(...read.resources);
+      number = read.next;
+    }
+    return resources;
+  }
+
+  /** Creates a resource. Leaves out attributes that the site refuses, if it can exist without them. */
+  async create(path: string, resource: NewResource, origin: ImportOrigin): Promise<CreationOutcome> {
+    const dropped: DroppedAttribute[] = [];
+    for (let body = resource; ;) {
+      const response = await this.fetch({ method: 'POST', path, body: { data: body }, origin });
+      requireExpected(response, path);
+      if (response.status < 300) return { id: parseForeignResource(response.document).id, dropped };
+      const refused = findRefusedAttribute(response, body);
+      if (!refused) return { refused: describeRefusal(response) };
+      dropped.push(refused);
+      const { [refused.name]: _, ...attributes } = body.attributes;
+      body = { ...body, attributes };
+    }
+  }
+
+  /** Sends a change. Returns null, or why it is refused. */
+  async change(path: string, body: unknown): Promise<string | null> {
+    const response = await this.fetch({ method: 'POST', path, body });
+    requireExpected(response, path);
+    return response.status < 300 ? null : describeRefusal(response);
+  }
+}

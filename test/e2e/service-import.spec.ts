@@ -1,0 +1,190 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createOutboundFetch, PrivateHosts } from '#platform/outbound';
+import { SuppliedValues, type SourceConnection } from '#operations/service-imports';
+import { runServiceImport, type ImportResult, type ServiceImport } from '../../apps/cadastre/src/import/run-import.js';
+import { sql } from '#platform/kernel';
+import { moduleDefinitions } from '../../apps/modules.js';
+import { TickingClock } from '../support/clocks.js';
+import { waitForFollowers } from '../support/event-log.js';
+import {
+  bindTags,
+  expectStatus,
+  flatTags,
+  grantWorkspaceAccess,
+  makeMember,
+  makeOrganization,
+  makeProject,
+  makeTeam,
+  makeWorkspace,
+} from '../support/seeds.js';
+import { startTestServer, type TestServer } from '../support/server.js';
+import { newStateVersion, pathOf, stateFile, type TestStateFile } from '../support/state-file.js';
+import { identifiers, makeSet, makeVariable } from '../support/variables.js';
+import { expectViewsMatchLog } from '../support/views-match-log.js';
+
+let source: TestServer;
+let target: TestServer;
+const states: TestStateFile[] = [];
+
+const upload = async (workspace: string, file: TestStateFile): Promise<void> => {
+  expectStatus(await source.post(`/api/v2/workspaces/${workspace}/actions/lock`), 200);
+  expectStatus(
+    await source.post(`/api/v2/workspaces/${workspace}/state-versions`, newStateVersion(file, { inline: true })),
+    201,
+  );
+  expectStatus(await source.post(`/api/v2/workspaces/${workspace}/actions/unlock`), 200);
+};
+
+const fillSource = async (): Promise<void> => {
+  await makeOrganization(source, 'acme');
+  const project = await makeProject(source, 'acme', 'network');
+  await bindTags(source, `projects/${project}`, { env: 'prod' });
+  const team = await makeTeam(source, 'acme', 'builders', { visibility: 'organization' });
+  await makeMember(source, 'acme', 'bob', [team]);
+  const into = { project: { data: { type: 'projects', id: project } }, tags: flatTags('flat') };
+  const settings = {
+    description: 'the core',
+    'auto-apply': true,
+    'trigger-prefixes': ['modules'],
+    'working-directory': 'core',
+    'auto-destroy-at': '2027-01-01T00:00:00.000Z',
+    'assessments-enabled': true,
+    'source-name': 'a script',
+    'source-url': 'https://example.com',
+  };
+  const core = await makeWorkspace(source, 'acme', 'core', settings, into);
+  await bindTags(source, `workspaces/${core}`, { flat: '', tier: '1' });
+  const edge = await makeWorkspace(source, 'acme', 'edge');
+  await grantWorkspaceAccess(source, team, core, 'write');
+  const vars = `/api/v2/workspaces/${core}/vars`;
+  await makeVariable(source, vars, { key: 'region', value: 'eu', category: 'terraform', hcl: false });
+  await makeVariable(source, vars, { key: 'SECRET', value: 'hidden', category: 'env', sensitive: true });
+  const set = await makeSet(source, 'acme', 'shared', {}, { workspaces: identifiers('workspaces', core) });
+  await makeVariable(source, `/api/v2/varsets/${set.id as string}/relationships/vars`, { key: 'size', value: '3' });
+  const lineage = '3c8a1b0e-5d7c-0f5e-9a51-6f5f1f0e7c11';
+  for (const serial of [1, 2, 5]) states.push(stateFile({ serial, lineage, names: [`n${serial}`] }));
+  for (const file of states) await upload(core, file);
+  await upload(edge, stateFile({ serial: 1, names: ['edge'] }));
+};
+
+const connect = (): SourceConnection => {
+  const fetch = createOutboundFetch({ privateHosts: null, returnsRedirects: true });
+  return {
+    address: new URL(source.url),
+    token: source.adminToken,
+    requestsPerSecond: 100_000,
+    documents: fetch,
+    files: fetch,
+    foreignFiles: createOutboundFetch({ privateHosts: new PrivateHosts([]), returnsRedirects: true }),
+    now: () => performance.now(),
+    pause: () => Promise.resolve(),
+  };
+};
+
+const run = (options: Partial<ServiceImport> = {}): Promise<ImportResult> =>
+  runServiceImport(target.runtime, {
+    connection: connect(),
+    organization: 'acme',
+    into: 'acme',
+    owner: 'admin',
+    values: new SuppliedValues(null),
+    mode: 'apply',
+    newestStates: null,
+    signal: new AbortController().signal,
+    progress: () => undefined,
+    ...options,
+  });
+
+const countsOf = ({ report }: ImportResult): object =>
+  Object.fromEntries([...report.counts].map(([kind, counts]) => [kind, Object.fromEntries(counts)]));
+
+/** Events that the requests of an import append besides its changes. */
+const countEvents = ({ database }: TestServer) =>
+  database.rows<{ events: number }>(sql`
+    select count(*)::integer as events from event_store.events
+     where type not like 'AuthenticationToken%' and type not like '%Listed' and type not like '%Shown'`);
+
+beforeAll(async () => {
+  const clock = new TickingClock();
+  clock.time = Date.parse('2026-02-01T00:00:00.000Z');
+  source = await startTestServer({ clock, forBrowsers: true });
+  target = await startTestServer({ followers: true });
+  await fillSource();
+  await makeOrganization(target, 'acme');
+  await makeOrganization(target, 'other');
+  await makeWorkspace(target, 'acme', 'own');
+});
+afterAll(() => Promise.all([source.close(), target.close()]));
+
+const COMPLETE = {
+  projects: { kept: 1, created: 1 },
+  teams: { kept: 1, created: 1 },
+  workspaces: { created: 2 },
+  'state versions': { created: 4 },
+  'variable sets': { created: 1 },
+  variables: { created: 2, waiting: 1 },
+};
+
+describe('an import from another service', () => {
+  it('changes nothing without --apply, and says what it would do', async () => {
+    const before = await countEvents(target);
+    const values = new SuppliedValues(null);
+    const result = await run({ mode: 'dry run', values });
+    expect(countsOf(result)).toMatchObject(COMPLETE);
+    expect(result.summary.expected.requests).toBe(4);
+    expect(await countEvents(target)).toEqual(before);
+    expect(JSON.parse(values.format())).toEqual({ 'workspaces/core/env/SECRET': null });
+  });
+
+  it('copies everything with its original times, and locks the copies', async () => {
+    const result = await run({ values: new SuppliedValues('{"workspaces/core/env/SECRET":"supplied"}') });
+    expect(result.report.notes.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
+    expect(countsOf(result)).toMatchObject({ ...COMPLETE, variables: { created: 3 } });
+    const there = expectStatus(await source.get('/api/v2/organizations/acme/workspaces/core'), 200).body.data;
+    const here = expectStatus(await target.get('/api/v2/organizations/acme/workspaces/core'), 200).body.data;
+    const { attributes } = here;
+    expect(attributes).toMatchObject({
+      description: 'the core',
+      'auto-apply': true,
+      'created-at': there.attributes['created-at'],
+      locked: true,
+      'auto-destroy-at': null,
+      'assessments-enabled': false,
+      'source-name': 'a script',
+      'tag-names': there.attributes['tag-names'],
+    });
+    expect(attributes['locked-reason']).toContain(`Imported from ${source.url}/app/acme`);
+    const versions = expectStatus(
+      await target.get('/api/v2/state-versions?filter[workspace][name]=core&filter[organization][name]=acme'),
+      200,
+    ).body.data;
+    const original = expectStatus(
+      await source.get('/api/v2/state-versions?filter[workspace][name]=core&filter[organization][name]=acme'),
+      200,
+    ).body.data;
+    const describeVersion = ({ attributes: { serial, 'created-at': created } }: any) => [serial, created];
+    expect(versions.map(describeVersion)).toEqual(original.map(describeVersion));
+    const link = pathOf(versions[0].attributes['hosted-state-download-url'] as string);
+    const { text } = expectStatus(await target.get(link), 200);
+    expect(createHash('md5').update(text).digest('hex')).toBe(states[2]?.md5);
+    const then = original[1].attributes['created-at'] as string;
+    const past = expectStatus(await target.get(`/api/v2/workspaces/${here.id as string}?as-of=${then}`), 200).body.data;
+    expect(past.relationships['current-state-version'].data.id).toBe(versions[1].id);
+    expect(past.attributes.locked).toBe(false);
+  });
+
+  it('changes nothing when it runs again, and then finds both sides the same', async () => {
+    const before = await countEvents(target);
+    const result = await run();
+    expect(result.report.count('created')).toBe(0);
+    expect(await countEvents(target)).toEqual(before);
+    const verified = await run({ mode: 'verify' });
+    expect(verified.report.notes.filter(({ outcome }) => outcome === 'differs')).toEqual([]);
+  });
+
+  it('leaves views that a rebuild would compute from the log', async () => {
+    await waitForFollowers(target.store, 'workspace_history');
+    await expectViewsMatchLog(target, moduleDefinitions);
+  });
+});
