@@ -70,6 +70,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   'oidc-issuer': 'the formats of OpenID Connect Discovery and RFC 7517',
   'oidc-settings': 'responses without a body',
   'oidc-sign-in': 'pages',
+  'saml-sign-in': 'pages',
   'back-channel-logout': 'responses without a body',
   'identity-links': 'a page',
   'host-authorizations': 'pages',

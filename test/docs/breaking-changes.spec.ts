@@ -47,8 +47,10 @@ const ACCEPTED_CHANGES = [
   'GET /api/v2/workspaces/{id} 200.included[] has 16 alternatives instead of 14',
   // Workspaces show the newest result of a health assessment, and documents include it.
   'GET /api/v2/organizations/{organization}/agent-pools 200.included[].attributes.last-assessment-result-at can now be string',
-  // Cadastre records `oauth_client`, `oauth_token`, `task`, `task_result`, `vcs_repo` and `workspace_task` itself, so no service reports them.
-  'POST /api/v2/organizations/{organization}/audit-facts request.resource has 13 alternatives instead of 22',
+  // Providers with SAML have no address for back-channel logout.
+  'GET /api/v2/admin/identity-providers 200.data[].attributes.back-channel-logout-url can now be null',
+  // Cadastre records `oauth_client`, `oauth_token`, `saml_configuration`, `task`, `task_result`, `vcs_repo` and `workspace_task` itself, so no service reports them.
+  'POST /api/v2/organizations/{organization}/audit-facts request.resource has 12 alternatives instead of 22',
   'GET /api/v2/applies/{id} 200.data.attributes.log-read-url can now be string',
   'GET /api/v2/plans/{id} 200.data.attributes.log-read-url can now be string',
 ];

@@ -264,6 +264,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
     also: {
       'allowed-domains': 'cadastre',
       'allowed-groups': 'cadastre',
+      certificates: 'cadastre',
       'client-id': 'cadastre',
       'client-secret': 'cadastre',
       'creates-users': 'cadastre',
@@ -277,6 +278,12 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       'proves-two-factor': 'cadastre',
       scopes: 'cadastre',
       'username-claim': 'cadastre',
+      metadata: 'cadastre',
+      'metadata-url': 'cadastre',
+      protocol: 'cadastre',
+      'proves-emails': 'cadastre',
+      'sign-in-url': 'cadastre',
+      'sign-out-url': 'cadastre',
     },
   },
   'organization-memberships': {
@@ -970,6 +977,7 @@ export const OTHER_BODIES: readonly string[] = [
   // The access token is checked before the body is read.
   'PATCH /api/v2/task-results/:id/callback',
   'POST /oauth/back-channel-logout/:provider',
+  'POST /sign-in/saml/:provider/acs',
   'POST /oauth/token',
   'POST /oauth/revoke',
   'PUT /api/registry/private/v2/uploads/:token',

@@ -596,25 +596,35 @@ const IDENTITY_PROVIDER = {
   'proves-two-factor': true,
 };
 
+const SAML_PROVIDER = {
+  protocol: 'saml',
+  'sign-in-url': 'https://id.example.com/sso',
+  'sign-out-url': 'https://id.example.com/slo',
+  'proves-emails': true,
+  certificates: [],
+};
+
 const identityProviderRequests = (api: ApiTestClient): SampledRequest[] => {
   const path = '/api/v2/admin/identity-providers';
   const sample = (): Sample => ({ attributes: { name: unique(), ...IDENTITY_PROVIDER } });
+  const samlSample = (): Sample => ({ attributes: { name: unique(), ...SAML_PROVIDER, issuer: `urn:${unique()}` } });
   const toBody = (attributes: object) => ({ data: { type: 'identity-providers', ...attributes } });
   return [
     {
       label: 'identity-providers, create',
       send: (sent) => api.post(path, toBody(sent)),
-      samples: [sample()],
-      hidden: ['client-secret'],
+      samples: [sample(), samlSample()],
+      hidden: ['client-secret', 'metadata', 'metadata-url'],
     },
     {
       label: 'identity-providers, update',
       send: async (sent) => {
-        const created = expectStatus(await api.post(path, toBody(sample())), 201);
+        const first = sent.attributes?.['protocol'] === 'saml' ? samlSample() : sample();
+        const created = expectStatus(await api.post(path, toBody(first)), 201);
         return api.patch(`${path}/${created.body.data.id}`, toBody(sent));
       },
-      samples: [sample()],
-      hidden: ['client-secret'],
+      samples: [sample(), samlSample()],
+      hidden: ['client-secret', 'metadata', 'metadata-url'],
     },
   ];
 };

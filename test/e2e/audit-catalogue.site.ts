@@ -1,3 +1,4 @@
+import { createServiceKey } from '../../libs/identity/identity-providers/saml/certificates.crypto.js';
 import { createScimGroup, createScimUser, makeScimClient } from '../support/scim.js';
 import { expectStatus, makeOpaVersion, makeToolVersion, OPA_PROGRAM, resource } from '../support/seeds.js';
 import type { ApiResponse, TestServer } from '../support/server.js';
@@ -20,6 +21,24 @@ const makeProvider = async ({ server, unique }: CatalogueWorld) => {
   const attributes = { name, issuer, 'client-id': name, 'client-secret': 'secret', enabled: false };
   const answer = expectStatus(await server.post(PROVIDERS, resource('identity-providers', attributes)), 201);
   return { answer, id: answer.body.data.id as string, name, issuer };
+};
+
+/** Creates a provider with SAML, and sends these changes one after the other. Returns the last answer. */
+const makeSamlProvider = async ({ server, unique }: CatalogueWorld, ...changes: readonly object[]) => {
+  const name = unique('saml');
+  const { certificate } = await createServiceKey(new Date());
+  const attributes = {
+    name,
+    protocol: 'saml',
+    issuer: `urn:${name}`,
+    'sign-in-url': 'https://id.example.test/sso',
+    certificates: [certificate],
+  };
+  let answer = expectStatus(await server.post(PROVIDERS, resource('identity-providers', attributes)), 201);
+  const id = answer.body.data.id as string;
+  for (const change of changes)
+    answer = expectStatus(await server.patch(`${PROVIDERS}/${id}`, resource('identity-providers', change)), 200);
+  return { answer, id, name };
 };
 
 /** Returns the ids of the seeds that sign checkpoints, oldest first. */
@@ -95,6 +114,28 @@ export const SITE_ACTIONS: Readonly<Record<string, SiteAction>> = {
   },
   'identity_provider.destroy': async (world) => {
     const { id, name } = await makeProvider(world);
+    return { answer: expectStatus(await world.server.delete(`${PROVIDERS}/${id}`), 204), id, meta: { name } };
+  },
+  'saml_configuration.create': async (world) => {
+    const { answer, id, name } = await makeSamlProvider(world);
+    return { answer, id, meta: { name, issuer: `urn:${name}` } };
+  },
+  'saml_configuration.update': async (world) => {
+    const { id } = await makeSamlProvider(world);
+    const body = resource('identity-providers', { name: world.unique('renamed') });
+    const answer = expectStatus(await world.server.patch(`${PROVIDERS}/${id}`, body), 200);
+    return { answer, id, meta: { attributes: ['name'] } };
+  },
+  'saml_configuration.enable': async (world) => {
+    const { answer, id, name } = await makeSamlProvider(world, { enabled: true });
+    return { answer, id, meta: { name } };
+  },
+  'saml_configuration.disable': async (world) => {
+    const { answer, id, name } = await makeSamlProvider(world, { enabled: true }, { enabled: false });
+    return { answer, id, meta: { name } };
+  },
+  'saml_configuration.destroy': async (world) => {
+    const { id, name } = await makeSamlProvider(world);
     return { answer: expectStatus(await world.server.delete(`${PROVIDERS}/${id}`), 204), id, meta: { name } };
   },
   'oidc_key.rotate': async ({ server }) => {

@@ -14,7 +14,8 @@ import { BackChannelLogoutController } from './logout/back-channel-logout.contro
 import { BackChannelLogout } from './logout/back-channel-logout.service.js';
 import { OidcFlow } from './sign-in/oidc-flow.service.js';
 import { ProviderConnections } from './protocol/provider-connections.service.js';
-import { IdentityProvidersController, PUBLIC_URL } from './providers/identity-providers.controller.js';
+import { IdentityProvidersController } from './providers/identity-providers.controller.js';
+import { PUBLIC_URL } from './providers/identity-providers.document.js';
 import { IdentityProvidersHandler } from './providers/identity-providers.handler.js';
 import { ProviderDirectory, toSettingsProvider } from './providers/provider-directory.service.js';
 import { ProviderScimTokensController } from './providers/provider-scim-tokens.controller.js';
@@ -22,7 +23,11 @@ import { ProviderOptions } from './providers/provider-options.service.js';
 import { GroupMapping } from './sign-in/group-mapping.service.js';
 import { IdentitySignIn } from './sign-in/identity-sign-in.service.js';
 import { OidcSignInController } from './sign-in/oidc-sign-in.controller.js';
-import { OidcStart } from './sign-in/oidc-start.service.js';
+import { FinishedSignIns } from './sign-in/finished-sign-ins.service.js';
+import { SamlFlow } from './sign-in/saml-flow.service.js';
+import { SamlSessions } from './sign-in/saml-sessions.service.js';
+import { SamlSignInController } from './sign-in/saml-sign-in.controller.js';
+import { SignInStart } from './sign-in/sign-in-start.service.js';
 import { PendingSignIns } from './sign-in/pending-sign-ins.service.js';
 import { ProvisionedUsers } from './sign-in/provisioned-users.port.js';
 import { SignInGroups } from './sign-in/sign-in-groups.service.js';
@@ -51,13 +56,14 @@ export type IdentityProvidersOptions = {
   readonly quotas: Quotas;
 };
 
-/** People sign in with identity providers by OpenID Connect. */
+/** People sign in with identity providers, by OpenID Connect or SAML 2.0. */
 @Module({
   imports: [CqrsModule],
   controllers: [
     IdentityProvidersController,
     ProviderScimTokensController,
     OidcSignInController,
+    SamlSignInController,
     IdentityLinksController,
     BackChannelLogoutController,
   ],
@@ -65,7 +71,8 @@ export type IdentityProvidersOptions = {
     IdentityProvidersHandler,
     GroupMapping,
     BackChannelLogout,
-    OidcStart,
+    FinishedSignIns,
+    SignInStart,
     { provide: SignInOptions, useClass: ProviderOptions },
     { provide: ProvisionedUsers, useClass: ScimUsers },
     { provide: GroupStatements, useClass: SignInGroups },
@@ -73,6 +80,11 @@ export type IdentityProvidersOptions = {
       provide: ProviderConnections,
       useFactory: (clock: Clock) => new ProviderConnections(clock),
       inject: [Clock],
+    },
+    {
+      provide: SamlSessions,
+      useFactory: (tokens: SignInTokens) => new SamlSessions(tokens),
+      inject: [SignInTokens],
     },
     {
       provide: PendingSignIns,
@@ -101,6 +113,11 @@ export class IdentityProvidersModule {
           useFactory: (directory: ProviderDirectory, connections: ProviderConnections, clock: Clock) =>
             new OidcFlow(directory, connections, clock, publicUrl),
           inject: [ProviderDirectory, ProviderConnections, Clock],
+        },
+        {
+          provide: SamlFlow,
+          useFactory: (directory: ProviderDirectory, clock: Clock) => new SamlFlow(directory, clock, publicUrl),
+          inject: [ProviderDirectory, Clock],
         },
         {
           provide: IdentitySignIn,

@@ -3,7 +3,16 @@ import { SignedLinks } from '#storage/blob-store';
 import type { EncryptionKeys } from '#platform/encryption';
 import { Refusal, type Clock } from '#platform/kernel';
 
-const KINDS = ['passkey', 'totp', 'second-factor', 'device', 'oidc', 'identity-link', 'git-host'] as const;
+const KINDS = [
+  'passkey',
+  'totp',
+  'second-factor',
+  'device',
+  'oidc',
+  'saml-session',
+  'identity-link',
+  'git-host',
+] as const;
 type SignInTokenKind = (typeof KINDS)[number];
 
 /**

@@ -1079,7 +1079,7 @@ export interface paths {
     put?: never;
     /**
      * Create an identity provider
-     * @description If `enabled` is true, the server reads the discovery document of the provider and checks it.
+     * @description OpenID Connect needs `issuer` and `client-id`. If `enabled` is true, the server reads the discovery document of the provider and checks it. With `protocol: saml`, send `metadata` or `metadata-url`, which the server reads once, or `issuer`, `sign-in-url` and `certificates`. Such a provider is disabled at first.
      */
     post: operations['createIdentityProvider'];
     delete?: never;
@@ -1180,6 +1180,134 @@ export interface paths {
     };
     /** Sign out at an identity provider */
     get: operations['signOutAtProvider'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/sign-in/saml/continue.js': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Download the script that sends the response of a provider on */
+    get: operations['getContinueScript'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/sign-in/saml/{provider}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Start a sign-in with an identity provider by SAML */
+    get: operations['startSamlSignIn'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/sign-in/saml/{provider}/acs': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Receive the response of an identity provider
+     * @description The assertion consumer service. The page sends the response on as a request of this site, with its cookies.
+     */
+    post: operations['receiveSamlResponse'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/sign-in/saml/{provider}/finish': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Finish a sign-in with an identity provider by SAML
+     * @description Each sign-in ends once, in the browser in which it started. The assertion must be signed.
+     */
+    post: operations['finishSamlSignIn'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/sign-in/saml/{provider}/sign-out': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Sign out at an identity provider by SAML */
+    get: operations['signOutAtSamlProvider'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/sign-in/saml/{provider}/logout': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Come back after the sign-out at an identity provider
+     * @description The single logout service of this server. The sign-out there changes nothing here.
+     */
+    get: operations['leaveSamlProvider'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/sign-in/saml/{provider}/metadata': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Download the metadata of this server for an identity provider */
+    get: operations['getSamlMetadata'];
     put?: never;
     post?: never;
     delete?: never;
@@ -6917,17 +7045,6 @@ export interface components {
         | {
             id: string;
             /** @constant */
-            type: 'saml_configuration';
-            /** @enum {string} */
-            action: 'create' | 'update' | 'destroy' | 'enable' | 'disable';
-            /** @default null */
-            meta: {
-              [key: string]: string | number | boolean | null;
-            } | null;
-          }
-        | {
-            id: string;
-            /** @constant */
             type: 'stack';
             /** @constant */
             action: 'create';
@@ -7066,8 +7183,8 @@ export interface components {
         type?: ('identity-providers' | '') | null;
         attributes: {
           name: string;
-          issuer: string;
-          'client-id': string;
+          issuer?: string;
+          'client-id'?: string;
           scopes?: string[];
           enabled?: boolean;
           'creates-users'?: boolean;
@@ -7079,6 +7196,14 @@ export interface components {
           'maps-groups'?: boolean;
           'proves-two-factor'?: boolean;
           'mapped-groups'?: string[];
+          /** @enum {string} */
+          protocol?: 'oidc' | 'saml';
+          'sign-in-url'?: string | null;
+          'sign-out-url'?: string | null;
+          certificates?: string[];
+          'proves-emails'?: boolean;
+          metadata?: string | null;
+          'metadata-url'?: string | null;
           'client-secret'?: string | null;
         };
         relationships?: unknown;
@@ -7103,6 +7228,14 @@ export interface components {
           'maps-groups'?: boolean;
           'proves-two-factor'?: boolean;
           'mapped-groups'?: string[];
+          /** @enum {string} */
+          protocol?: 'oidc' | 'saml';
+          'sign-in-url'?: string | null;
+          'sign-out-url'?: string | null;
+          certificates?: string[];
+          'proves-emails'?: boolean;
+          metadata?: string | null;
+          'metadata-url'?: string | null;
           'client-secret'?: string | null;
         };
         relationships?: unknown;
@@ -7124,6 +7257,11 @@ export interface components {
           organization?: unknown;
         } | null;
       };
+    };
+    ReceiveSamlResponseBody: {
+      SAMLResponse: string;
+      /** @default  */
+      RelayState: string;
     };
     DecideAboutLoginBody: {
       /** @enum {string} */
@@ -10346,7 +10484,7 @@ export interface components {
         pagination: components['schemas']['Pagination'];
       };
     };
-    /** @description A server that signs people in by OpenID Connect. No response contains the secret of the client. */
+    /** @description A server that signs people in by OpenID Connect or SAML 2.0. No response contains the secret of the client or a private key. */
     IdentityProvider: {
       /** @example idp-6hRw3YtPz9VmKc2N */
       id: string;
@@ -10356,13 +10494,16 @@ export interface components {
         /** @example Acme */
         name: string;
         /**
-         * @description The address by which the provider calls itself.
+         * @description The address by which the provider calls itself, or its entity ID.
          * @example https://id.example.com
          */
         issuer: string;
-        /** @example cadastre */
+        /**
+         * @description The name of this server at the provider. With SAML its entity ID, by default the address of its metadata.
+         * @example cadastre
+         */
         'client-id': string;
-        /** @description Whether the server has a secret of the client. */
+        /** @description Whether the server has a secret of the client, or with SAML a private key. */
         'has-client-secret': boolean;
         /**
          * @description The scopes that the server requests.
@@ -10418,6 +10559,34 @@ export interface components {
          */
         'mapped-groups': string[];
         /**
+         * @description OpenID Connect or SAML 2.0. It cannot be changed.
+         * @enum {string}
+         */
+        protocol: 'oidc' | 'saml';
+        /**
+         * @description SAML: the address of the single sign-on service with the HTTP-Redirect binding.
+         * @example https://id.example.com/saml/sso
+         */
+        'sign-in-url': string | null;
+        /**
+         * @description SAML: the address of the single logout service with the HTTP-Redirect binding. Null: none.
+         * @example https://id.example.com/saml/slo
+         */
+        'sign-out-url': string | null;
+        /**
+         * @description SAML: the certificates with which the provider signs, as PEM. Their dates do not count.
+         * @example []
+         */
+        certificates: string[];
+        /** @description SAML: whether the provider has verified each e-mail address that it states. */
+        'proves-emails': boolean;
+        /**
+         * @description SAML: the certificate of this server at the provider, with which it signs requests and decrypts assertions.
+         * @example -----BEGIN CERTIFICATE-----
+         *     …
+         */
+        'service-certificate': string | null;
+        /**
          * Format: date-time
          * @description Null for the provider of the settings.
          * @example 2026-01-31T12:30:15.123Z
@@ -10429,15 +10598,20 @@ export interface components {
          */
         source: 'api' | 'settings';
         /**
-         * @description The redirect URI to register at the provider.
+         * @description The redirect URI to register at the provider, or with SAML the assertion consumer service.
          * @example https://cadastre.example.com/sign-in/oidc/idp-6hRw3YtPz9VmKc2N/callback
          */
         'callback-url': string;
         /**
-         * @description The address for back-channel logout to register at the provider.
+         * @description The address for back-channel logout to register at the provider. Null with SAML.
          * @example https://cadastre.example.com/oauth/back-channel-logout/idp-6hRw3YtPz9VmKc2N
          */
-        'back-channel-logout-url': string;
+        'back-channel-logout-url': string | null;
+        /**
+         * @description SAML: the metadata of this server, to upload at the provider.
+         * @example https://cadastre.example.com/sign-in/saml/idp-6hRw3YtPz9VmKc2N/metadata
+         */
+        'metadata-url': string | null;
       };
       links: {
         /**
@@ -21554,6 +21728,1210 @@ export interface operations {
            *           "status": "404",
            *           "title": "not found",
            *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  getContinueScript: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The content. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/javascript': string;
+        };
+      };
+      400: components['responses']['BadRequest'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  startSamlSignIn: {
+    parameters: {
+      query?: {
+        /** @description The path of the page to open afterwards. */
+        return_to?: string;
+        /** @description `1`: the person must have authenticated at the provider in the last five minutes. */
+        confirm?: string;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the provider. */
+        provider: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A page. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
+      /** @description Leads to a page of the provider. */
+      303: {
+        headers: {
+          /** @description The address of the page. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description No provider with SAML and this id is enabled. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "No provider with SAML and this id is enabled."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  receiveSamlResponse: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the provider. */
+        provider: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "SAMLResponse": "PHNhbWxwOlJlc3BvbnNlLz4=",
+         *       "RelayState": "state"
+         *     }
+         */
+        'application/x-www-form-urlencoded': components['schemas']['ReceiveSamlResponseBody'];
+      };
+    };
+    responses: {
+      /** @description A page. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
+      /** @description The form has no response. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The form has no response."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body did not arrive in time. */
+      408: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "408",
+           *           "title": "request timeout",
+           *           "detail": "The body did not arrive in time."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The body is too large."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "415",
+           *           "title": "unsupported media type",
+           *           "detail": "The media type of the body is not supported."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An attribute or a relationship of the body is not valid. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute or a relationship of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  finishSamlSignIn: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the provider. */
+        provider: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "SAMLResponse": "PHNhbWxwOlJlc3BvbnNlLz4=",
+         *       "RelayState": "state"
+         *     }
+         */
+        'application/x-www-form-urlencoded': components['schemas']['ReceiveSamlResponseBody'];
+      };
+    };
+    responses: {
+      /** @description Leads to the next page. */
+      303: {
+        headers: {
+          /** @description The path of the page. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description Another site sent the form. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "Another site sent the form."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body did not arrive in time. */
+      408: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "408",
+           *           "title": "request timeout",
+           *           "detail": "The body did not arrive in time."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The body is too large. */
+      413: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "413",
+           *           "title": "payload too large",
+           *           "detail": "The body is too large."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The media type of the body is not supported. */
+      415: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "415",
+           *           "title": "unsupported media type",
+           *           "detail": "The media type of the body is not supported."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An attribute or a relationship of the body is not valid. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute or a relationship of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description There were too many attempts. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "There were too many attempts."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  signOutAtSamlProvider: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the provider. */
+        provider: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description A page. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+        };
+      };
+      /** @description Leads to a page of the provider. */
+      303: {
+        headers: {
+          /** @description The address of the page. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  leaveSamlProvider: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the provider. */
+        provider: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Leads to the next page. */
+      303: {
+        headers: {
+          /** @description The path of the page. */
+          Location: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  getSamlMetadata: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the provider. */
+        provider: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The content. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/samlmetadata+xml': string;
+        };
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description There is no provider with SAML and this id. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'text/html': string;
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "There is no provider with SAML and this id."
            *         }
            *       ]
            *     }

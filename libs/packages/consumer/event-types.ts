@@ -1967,7 +1967,7 @@ type EventSchemas = {
     OidcKeysTrimmed: {
       kids: string[];
     };
-    /** cadastre.IdentityProviderCreated.v2 */
+    /** cadastre.IdentityProviderCreated.v3 */
     IdentityProviderCreated: {
       name: string;
       issuer: string;
@@ -1984,8 +1984,15 @@ type EventSchemas = {
       mapsGroups: boolean;
       provesTwoFactor: boolean;
       mappedGroups: string[];
+      /** @enum {string} */
+      protocol: 'oidc' | 'saml';
+      signInUrl: string | null;
+      signOutUrl: string | null;
+      certificates: string[];
+      provesEmails: boolean;
+      serviceCertificate: string | null;
     };
-    /** cadastre.IdentityProviderUpdated.v2 */
+    /** cadastre.IdentityProviderUpdated.v3 */
     IdentityProviderUpdated: {
       changes: {
         name?: string;
@@ -2003,11 +2010,82 @@ type EventSchemas = {
         mapsGroups?: boolean;
         provesTwoFactor?: boolean;
         mappedGroups?: string[];
+        /** @enum {string} */
+        protocol?: 'oidc' | 'saml';
+        signInUrl?: string | null;
+        signOutUrl?: string | null;
+        certificates?: string[];
+        provesEmails?: boolean;
+        serviceCertificate?: string | null;
       };
       secretReplaced: boolean;
     };
     /** cadastre.IdentityProviderDeleted.v1 */
     IdentityProviderDeleted: {
+      name: string;
+    };
+    /** cadastre.SamlConfigurationCreated.v3 */
+    SamlConfigurationCreated: {
+      name: string;
+      issuer: string;
+      clientId: string;
+      hasClientSecret: boolean;
+      scopes: string[];
+      enabled: boolean;
+      createsUsers: boolean;
+      allowedDomains: string[];
+      allowedGroups: string[];
+      groupsClaim: string;
+      usernameClaim: string;
+      externalIdClaim: string | null;
+      mapsGroups: boolean;
+      provesTwoFactor: boolean;
+      mappedGroups: string[];
+      /** @enum {string} */
+      protocol: 'oidc' | 'saml';
+      signInUrl: string | null;
+      signOutUrl: string | null;
+      certificates: string[];
+      provesEmails: boolean;
+      serviceCertificate: string | null;
+    };
+    /** cadastre.SamlConfigurationUpdated.v3 */
+    SamlConfigurationUpdated: {
+      changes: {
+        name?: string;
+        issuer?: string;
+        clientId?: string;
+        hasClientSecret?: boolean;
+        scopes?: string[];
+        enabled?: boolean;
+        createsUsers?: boolean;
+        allowedDomains?: string[];
+        allowedGroups?: string[];
+        groupsClaim?: string;
+        usernameClaim?: string;
+        externalIdClaim?: string | null;
+        mapsGroups?: boolean;
+        provesTwoFactor?: boolean;
+        mappedGroups?: string[];
+        /** @enum {string} */
+        protocol?: 'oidc' | 'saml';
+        signInUrl?: string | null;
+        signOutUrl?: string | null;
+        certificates?: string[];
+        provesEmails?: boolean;
+        serviceCertificate?: string | null;
+      };
+    };
+    /** cadastre.SamlConfigurationEnabled.v1 */
+    SamlConfigurationEnabled: {
+      name: string;
+    };
+    /** cadastre.SamlConfigurationDisabled.v1 */
+    SamlConfigurationDisabled: {
+      name: string;
+    };
+    /** cadastre.SamlConfigurationDestroyed.v1 */
+    SamlConfigurationDestroyed: {
       name: string;
     };
     /** cadastre.NotificationConfigurationCreated.v2 */
@@ -2411,9 +2489,14 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   WorkloadTokenIssued: 1,
   OidcKeyRotated: 1,
   OidcKeysTrimmed: 1,
-  IdentityProviderCreated: 2,
-  IdentityProviderUpdated: 2,
+  IdentityProviderCreated: 3,
+  IdentityProviderUpdated: 3,
   IdentityProviderDeleted: 1,
+  SamlConfigurationCreated: 3,
+  SamlConfigurationUpdated: 3,
+  SamlConfigurationEnabled: 1,
+  SamlConfigurationDisabled: 1,
+  SamlConfigurationDestroyed: 1,
   NotificationConfigurationCreated: 2,
   NotificationConfigurationUpdated: 2,
   NotificationConfigurationEnabled: 1,
@@ -2550,8 +2633,38 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
   RegistryProviderCreated: { '1': [{ add: { namespace: null } }] },
   RegistryProviderDeleted: { '1': [{ add: { namespace: null } }], '2': [{ add: { recoverableUntil: null } }] },
   SignInFailed: { '1': [] },
-  IdentityProviderCreated: { '1': [{ add: { provesTwoFactor: false, mappedGroups: [] } }] },
-  IdentityProviderUpdated: { '1': [] },
+  IdentityProviderCreated: {
+    '1': [{ add: { provesTwoFactor: false, mappedGroups: [] } }],
+    '2': [
+      {
+        add: {
+          protocol: 'oidc',
+          signInUrl: null,
+          signOutUrl: null,
+          certificates: [],
+          provesEmails: false,
+          serviceCertificate: null,
+        },
+      },
+    ],
+  },
+  IdentityProviderUpdated: { '1': [], '2': [] },
+  SamlConfigurationCreated: {
+    '1': [{ add: { provesTwoFactor: false, mappedGroups: [] } }],
+    '2': [
+      {
+        add: {
+          protocol: 'oidc',
+          signInUrl: null,
+          signOutUrl: null,
+          certificates: [],
+          provesEmails: false,
+          serviceCertificate: null,
+        },
+      },
+    ],
+  },
+  SamlConfigurationUpdated: { '1': [], '2': [] },
   NotificationConfigurationCreated: { '1': [{ add: { users: [] } }] },
   NotificationConfigurationUpdated: { '1': [] },
 };

@@ -31,6 +31,9 @@ const pages: readonly MatrixRow[] = (
     ['/sign-in/oidc/:provider', 404, 404],
     ['/sign-in/oidc/:provider/callback', 400, 400],
     ['/sign-in/oidc/:provider/sign-out', 404, 404],
+    ['/sign-in/saml/continue.js', 200, 200],
+    ['/sign-in/saml/:provider/sign-out', 404, 404],
+    ['/sign-in/saml/:provider/logout', 303, 303],
     ['/account', 200, 303],
     ['/account/totp', 200, 303],
     ['/account/identity-providers/:id/link', 404, 303],
@@ -49,6 +52,7 @@ const forms: readonly MatrixRow[] = (
     ['/sign-in/passkey', 400],
     ['/sign-in/second-factor', 400],
     ['/sign-in/link', 400],
+    ['/sign-in/saml/:provider/finish', 400],
     ['/account/sessions/:id/end', 404],
     ['/account/password', 400],
     ['/account/password/removal', 404],
@@ -70,6 +74,19 @@ const forms: readonly MatrixRow[] = (
   successes: 'libs/identity/sign-in/sign-in.controller.spec.ts',
 }));
 
+/** Identity providers of other sites send it, so it needs no origin. */
+const fromProviders: readonly MatrixRow[] = [
+  {
+    route: 'POST /sign-in/saml/:provider/acs',
+    about: ownSession,
+    demands: 'anybody',
+    status: 400,
+    fresh: true,
+    trail: [],
+    successes: 'libs/identity/identity-providers/sign-in/saml-sign-in.controller.spec.ts',
+  },
+];
+
 const ends: readonly MatrixRow[] = ['/sign-out', '/account/sessions/end'].map((path) => ({
   route: `POST ${path}`,
   about: ownSession,
@@ -79,4 +96,4 @@ const ends: readonly MatrixRow[] = ['/sign-out', '/account/sessions/end'].map((p
   trail: ['session destroy'],
 }));
 
-export const signInRows: readonly MatrixRow[] = [...pages, ...forms, ...ends];
+export const signInRows: readonly MatrixRow[] = [...pages, ...forms, ...fromProviders, ...ends];

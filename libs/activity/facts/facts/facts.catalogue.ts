@@ -68,7 +68,6 @@ export const CATALOGUE = {
   policy_set: { destroy: standard },
   policy_version: { create: standard },
   registry_module: { update: standard, destroy: standard, destroy_version: z.strictObject({ version: integer }) },
-  saml_configuration: { create: standard, update: standard, destroy: standard, enable: standard, disable: standard },
   stack: { create: standard },
   task_stage: { override: standard },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, z.ZodType>>>>;
@@ -104,6 +103,7 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'reserved_tag_key',
   'run',
   'run_trigger',
+  'saml_configuration',
   'saved_view',
   'scim_group',
   'session',

@@ -6,7 +6,7 @@ import { notFound } from '#platform/kernel';
 import { PageRefusalFilter, redirectToPage } from '#api/pages';
 import { AccountService, SignInTokens } from '#identity/sign-in';
 import { ProviderDirectory } from '../providers/provider-directory.service.js';
-import { OidcStart } from '../sign-in/oidc-start.service.js';
+import { SignInStart } from '../sign-in/sign-in-start.service.js';
 
 const CONFIRM = '/sign-in?confirm=1&return_to=/account';
 
@@ -20,7 +20,7 @@ export class IdentityLinksController {
     private readonly directory: ProviderDirectory,
     private readonly account: AccountService,
     private readonly tokens: SignInTokens,
-    private readonly starts: OidcStart,
+    private readonly starts: SignInStart,
   ) {}
 
   /** The token of the account page shows that no other site sent the person here. */

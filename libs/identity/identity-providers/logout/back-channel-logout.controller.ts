@@ -35,7 +35,7 @@ export class BackChannelLogoutController {
   @Header('content-type', 'application/json')
   @ConfigureRoute({ isPublic: true, formBody: true })
   async end(@Param('provider') id: string, @Body() body: unknown, @Req() request: FastifyRequest): Promise<void> {
-    const provider = await this.directory.findEnabled(id);
+    const provider = await this.directory.findEnabledWith('oidc', id);
     const form = logoutForm.safeParse(body);
     if (!provider || !form.success) {
       countLogout(provider?.id ?? null, 'invalid');

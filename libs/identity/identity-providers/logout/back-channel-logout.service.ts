@@ -5,7 +5,8 @@ import { Clock, Ids, sql, type EventContext } from '#platform/kernel';
 import { endSessions, listUsersOfProviderSession } from '#identity/people';
 import { findUserByIdentity, isChallengeUsed, useChallenge } from '#identity/sign-in';
 import type { LogoutClaims } from '../protocol/logout-claims.js';
-import { CLOCK_TOLERANCE_SECONDS, LOGOUT_TOKEN_SECONDS, OidcFlow } from '../sign-in/oidc-flow.service.js';
+import { LOGOUT_TOKEN_SECONDS, OidcFlow } from '../sign-in/oidc-flow.service.js';
+import { CLOCK_TOLERANCE_SECONDS } from '../sign-in/sign-in-checks.js';
 import { ProviderFault } from '../protocol/provider-fault.js';
 import type { IdentityProviderRow } from '../providers/identity-providers.view.js';
 

@@ -19,7 +19,13 @@ const defaults = {
   mapsGroups: true,
   provesTwoFactor: false,
   mappedGroups: [],
-};
+  protocol: 'oidc',
+  signInUrl: null,
+  signOutUrl: null,
+  certificates: [],
+  provesEmails: false,
+  serviceCertificate: null,
+} as const;
 const created: IdentityProviderEvent = { type: 'IdentityProviderCreated', data: { ...names, ...defaults } };
 const deleted: IdentityProviderEvent = { type: 'IdentityProviderDeleted', data: { name: 'Acme' } };
 const create = (changes: ProviderChanges = {}) =>

@@ -6,9 +6,10 @@ import { notFound } from '#platform/kernel';
 import { Database } from '#platform/postgres';
 import { resourceBody, text, parseBody, renderDocument, renderList, slicePage, type Document } from '#api/json-api';
 import { CurrentActor, RequireRecentSignIn, type Actor } from '#api/access';
+import { MAX_XML } from '../saml/xml-elements.js';
 import { PROVIDER_SETTINGS } from '../protocol/provider-settings.js';
 import { ChangeIdentityProvider } from './identity-providers.handler.js';
-import { renderIdentityProvider } from './identity-providers.document.js';
+import { PUBLIC_URL, renderIdentityProvider } from './identity-providers.document.js';
 import { findProviderForActor, listProviders, type IdentityProviderRow } from './identity-providers.view.js';
 import { ProviderDirectory, SETTINGS_PROVIDER_ID } from './provider-directory.service.js';
 
@@ -20,24 +21,26 @@ const clientSecret = text(MAX_SECRET)
 
 const { body } = PROVIDER_SETTINGS;
 
+/** Describe a provider with SAML. The server reads them once and stores what they say. */
+const metadataMembers = {
+  metadata: text(MAX_XML).nullish(),
+  'metadata-url': text(1_000).nullish(),
+};
+
 export const createBody = resourceBody(
   'identity-providers',
   z.object({
     ...body,
+    ...metadataMembers,
     name: body.name.unwrap(),
-    issuer: body.issuer.unwrap(),
-    'client-id': body['client-id'].unwrap(),
     'client-secret': clientSecret,
   }),
 );
 
 export const updateBody = resourceBody(
   'identity-providers',
-  z.object({ ...body, 'client-secret': clientSecret }).default({}),
+  z.object({ ...body, ...metadataMembers, 'client-secret': clientSecret }).default({}),
 );
-
-/** Injection token of the address of the site, without a slash at its end. */
-export const PUBLIC_URL = 'cadastre:identity-providers-public-url';
 
 /** The providers with which people can sign in. Site administrators manage them. */
 @Controller('api/v2/admin/identity-providers')
@@ -67,9 +70,9 @@ export class IdentityProvidersController {
   @RequireRecentSignIn()
   async create(@Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { attributes } = parseBody(createBody, body).data;
-    const { name, issuer, 'client-id': clientId, 'client-secret': clientSecret } = attributes;
-    const settings = { ...PROVIDER_SETTINGS.read(attributes), name, issuer, clientId };
-    const input = { settings, clientSecret, actor };
+    const { name, 'client-secret': clientSecret, metadata, 'metadata-url': metadataUrl } = attributes;
+    const settings = { ...PROVIDER_SETTINGS.read(attributes), name };
+    const input = { settings, clientSecret, metadata, metadataUrl, actor };
     return this.render(await this.bus.execute(new ChangeIdentityProvider('CreateIdentityProvider', input)));
   }
 
@@ -86,7 +89,8 @@ export class IdentityProvidersController {
   async update(@Param('id') id: string, @Body() body: unknown, @CurrentActor() actor: Actor): Promise<Document> {
     const { attributes } = parseBody(updateBody, body).data;
     const settings = PROVIDER_SETTINGS.read(attributes);
-    const input = { id, settings, clientSecret: attributes['client-secret'], actor };
+    const { 'client-secret': clientSecret, metadata, 'metadata-url': metadataUrl } = attributes;
+    const input = { id, settings, clientSecret, metadata, metadataUrl, actor };
     return this.render(await this.bus.execute(new ChangeIdentityProvider('UpdateIdentityProvider', input)));
   }
 

@@ -1,5 +1,6 @@
+import { Inject } from '@nestjs/common';
 import { CommandHandler } from '@nestjs/cqrs';
-import { Ids, unprocessable, type Sql } from '#platform/kernel';
+import { Clock, Ids, unprocessable, type Sql } from '#platform/kernel';
 import { refuseTakenName } from '#platform/postgres';
 import {
   AggregateCommand,
@@ -25,17 +26,20 @@ import {
   selectProviderById,
   type ProviderForCommand,
 } from './identity-providers.view.js';
+import { createServiceKey, normalizeCertificates } from '../saml/certificates.crypto.js';
+import { readMetadataSource, type MetadataSource } from '../saml/metadata-sources.http.js';
 import { identityProvider } from './identity-provider.js';
+import { getServiceMetadataPath, PUBLIC_URL } from './identity-providers.document.js';
 import { ProviderDirectory, SETTINGS_PROVIDER_ID } from './provider-directory.service.js';
 
 /** `clientSecret`: undefined to keep the present one, null for none. */
-type ProviderInput<Settings> = {
+type ProviderInput<Settings> = MetadataSource & {
   readonly settings: Settings;
   readonly clientSecret: string | null | undefined;
   readonly actor: Actor;
 };
 
-type RequiredSettings = Pick<ProviderSettings, 'name' | 'issuer' | 'clientId'>;
+type RequiredSettings = Pick<ProviderSettings, 'name'>;
 
 type IdentityProviderOperations = {
   CreateIdentityProvider: Operation<ProviderInput<ProviderChanges & RequiredSettings>, IdentityProviderRow>;
@@ -55,9 +59,16 @@ export const MAX_PROVIDERS = 20;
 const PROVIDERS = 'identity providers';
 
 const refuseTaken = refuseTakenName('identity_providers_name_key');
+const refuseTakenIssuer = refuseTakenName('identity_providers_saml_issuer_key', 'issuer');
 
 const refuseLimit = (): never => {
   throw unprocessable(`The site has ${MAX_PROVIDERS} identity providers, the most that it can have. Delete one first`);
+};
+
+const requireNames = ({ issuer, clientId }: ProviderChanges): Pick<ProviderSettings, 'issuer' | 'clientId'> => {
+  if (issuer === undefined) throw unprocessable("Issuer can't be blank", 'issuer');
+  if (clientId === undefined) throw unprocessable("Client id can't be blank", 'client-id');
+  return { issuer, clientId };
 };
 
 @CommandHandler(ChangeIdentityProvider)
@@ -74,6 +85,8 @@ export class IdentityProvidersHandler extends AggregateHandler<IdentityProviderO
     private readonly vault: Vault,
     private readonly directory: ProviderDirectory,
     private readonly connections: ProviderConnections,
+    private readonly clock: Clock,
+    @Inject(PUBLIC_URL) private readonly publicUrl: string,
   ) {
     super();
   }
@@ -81,41 +94,76 @@ export class IdentityProvidersHandler extends AggregateHandler<IdentityProviderO
   private async create(
     input: IdentityProviderOperations['CreateIdentityProvider']['input'],
   ): Promise<IdentityProviderRow> {
-    const { settings, clientSecret = null, actor } = input;
+    const { clientSecret = null, actor } = input;
     const id = this.ids.next('idp');
-    const data = { ...settings, hasClientSecret: clientSecret !== null };
+    const isSaml = input.settings.protocol === 'saml';
+    const key = isSaml ? await createServiceKey(this.clock.now()) : null;
+    const secret = key?.privateKey ?? clientSecret;
     const rows = await createResource(this.store, identityProvider, {
       id,
       actor,
       load: async () => {
         const present = await listProviders(this.store.database, actor);
         if (present.length >= MAX_PROVIDERS) refuseLimit();
-        await this.checkProvider(data, { enabled: true });
-        return { organization: null };
+        const settings = {
+          ...(isSaml ? { clientId: `${this.publicUrl}${getServiceMetadataPath(id)}` } : {}),
+          ...(await this.complete(input, input.settings.protocol ?? 'oidc')),
+          hasClientSecret: secret !== null,
+          serviceCertificate: key?.certificate ?? null,
+        };
+        const data = { ...settings, name: input.settings.name, ...requireNames(settings) };
+        await this.checkProvider(data, { enabled: !isSaml, protocol: data.protocol ?? 'oidc' });
+        return { organization: null, data };
       },
-      command: { type: 'CreateIdentityProvider', data },
+      command: ({ data }) => ({ type: 'CreateIdentityProvider', data }),
       conditions: () => [lockStream(PROVIDERS), raiseConflictWhen(hasProviders(MAX_PROVIDERS))],
-      read: () => [selectProviderById(id), ...this.storeSecret(id, clientSecret)],
-    }).catch(refuseTaken);
+      read: () => [selectProviderById(id), ...this.storeSecret(id, secret)],
+    })
+      .catch(refuseTakenIssuer)
+      .catch(refuseTaken);
     return getFirstRow<IdentityProviderRow>(rows);
   }
 
   private async update(
     input: IdentityProviderOperations['UpdateIdentityProvider']['input'],
   ): Promise<IdentityProviderRow> {
-    const { id, settings, clientSecret, actor } = input;
-    const changes = clientSecret === undefined ? settings : { ...settings, hasClientSecret: clientSecret !== null };
+    const { id, clientSecret, actor } = input;
     const rows = await changeResource(this.store, identityProvider, {
       actor,
       load: async () => {
         const provider = await this.load(id, actor);
+        const settings = await this.complete(input, provider.settings.protocol);
+        const changes = clientSecret === undefined ? settings : { ...settings, hasClientSecret: clientSecret !== null };
         await this.checkProvider(changes, provider.settings);
-        return { ...provider, organization: null };
+        return { ...provider, organization: null, changes };
       },
-      command: { type: 'UpdateIdentityProvider', data: { changes, secretReplaced: Boolean(clientSecret) } },
+      command: ({ changes }) => ({
+        type: 'UpdateIdentityProvider',
+        data: { changes, secretReplaced: Boolean(clientSecret) },
+      }),
       read: () => [selectProviderById(id), ...this.storeSecret(id, clientSecret)],
-    }).catch(refuseTaken);
+    })
+      .catch(refuseTakenIssuer)
+      .catch(refuseTaken);
     return getFirstRow<IdentityProviderRow>(rows);
+  }
+
+  /** Returns the settings of a request with those of its metadata. Settings that the request names itself count first. */
+  private async complete(
+    { settings, clientSecret, ...source }: ProviderInput<ProviderChanges>,
+    protocol: ProviderSettings['protocol'],
+  ): Promise<ProviderChanges> {
+    if (protocol === 'oidc') {
+      const attribute = source.metadata ? 'metadata' : 'metadata-url';
+      if (source.metadata || source.metadataUrl)
+        throw unprocessable(`${attribute}: only providers with SAML have it`, attribute);
+      return settings;
+    }
+    if (typeof clientSecret === 'string')
+      throw unprocessable('client-secret: providers with SAML have none', 'client-secret');
+    const completed: ProviderChanges = { ...(await readMetadataSource(source)), ...settings };
+    const { certificates } = completed;
+    return certificates ? { ...completed, certificates: normalizeCertificates(certificates) } : completed;
   }
 
   /** Deletes the tokens of the provider for SCIM in the same append. */
@@ -147,13 +195,14 @@ export class IdentityProvidersHandler extends AggregateHandler<IdentityProviderO
    */
   private async checkProvider(
     changes: ProviderChanges,
-    present: Pick<ProviderChanges, 'enabled' | 'issuer'>,
+    present: Pick<ProviderChanges, 'enabled' | 'issuer'> & Pick<ProviderSettings, 'protocol'>,
   ): Promise<void> {
-    checkProviderSettings(changes);
+    checkProviderSettings(changes, present.protocol);
     const { name, issuer = present.issuer, enabled = present.enabled } = changes;
     if (name !== undefined && name.toLowerCase() === this.directory.settingsProvider?.settings.name.toLowerCase()) {
       throw unprocessable('Name has already been taken', 'name');
     }
+    if (present.protocol === 'saml') return;
     const isSame = issuer === present.issuer && present.enabled === true;
     if (!enabled || issuer === undefined || isSame) return;
     await this.connections.check(issuer).catch((error: unknown) => {

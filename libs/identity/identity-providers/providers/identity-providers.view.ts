@@ -5,19 +5,30 @@ import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
 import { selectStoredAttributes } from '#api/json-api';
 import { requireCurrentAccess, requirePermission, SITE_SCOPE, type Actor } from '#api/access';
 import { selectOwnedTokens, type OwnedToken } from '#identity/people';
-import { PROVIDER_SETTINGS, type ProviderSettings } from '../protocol/provider-settings.js';
+import { PROVIDER_SETTINGS, type ProviderChanges, type ProviderSettings } from '../protocol/provider-settings.js';
 import type { IdentityProviderEvent } from './identity-provider.js';
+
+const insertRow = (settings: ProviderSettings, id: string, time: Timestamp): Sql => sql`
+  insert into identity_providers (id, settings, created_at) values (${id}, ${sql.json(settings)}, ${time})`;
+
+const changeRow = (changes: ProviderChanges, id: string): Sql => sql`
+  update identity_providers set settings = settings || ${sql.json(changes)}::jsonb where id = ${id}`;
+
+const deleteRow = (id: string): Sql => sql`delete from identity_providers where id = ${id}`;
 
 export const identityProviders: Projection<IdentityProviderEvent> = {
   name: 'identity_providers',
   version: PROVIDER_SETTINGS.version,
   tables: ['identity_providers'],
   on: {
-    IdentityProviderCreated: (settings, { stream, time }) => sql`
-      insert into identity_providers (id, settings, created_at) values (${stream}, ${sql.json(settings)}, ${time})`,
-    IdentityProviderUpdated: ({ changes }, { stream }) => sql`
-      update identity_providers set settings = settings || ${sql.json(changes)}::jsonb where id = ${stream}`,
-    IdentityProviderDeleted: (_, { stream }) => sql`delete from identity_providers where id = ${stream}`,
+    IdentityProviderCreated: (settings, { stream, time }) => insertRow(settings, stream, time),
+    IdentityProviderUpdated: ({ changes }, { stream }) => changeRow(changes, stream),
+    IdentityProviderDeleted: (_, { stream }) => deleteRow(stream),
+    SamlConfigurationCreated: (settings, { stream, time }) => insertRow(settings, stream, time),
+    SamlConfigurationUpdated: ({ changes }, { stream }) => changeRow(changes, stream),
+    SamlConfigurationEnabled: (_, { stream }) => changeRow({ enabled: true }, stream),
+    SamlConfigurationDisabled: (_, { stream }) => changeRow({ enabled: false }, stream),
+    SamlConfigurationDestroyed: (_, { stream }) => deleteRow(stream),
   },
 };
 
@@ -30,6 +41,11 @@ export const providerSecrets: Projection<IdentityProviderEvent> = {
     IdentityProviderUpdated: ({ changes }, { stream }) =>
       changes.hasClientSecret === false ? buildSecretDeletion(sql`${stream}`) : [],
     IdentityProviderDeleted: (_, { stream }) => buildSecretDeletion(sql`${stream}`),
+    SamlConfigurationCreated: null,
+    SamlConfigurationUpdated: null,
+    SamlConfigurationEnabled: null,
+    SamlConfigurationDisabled: null,
+    SamlConfigurationDestroyed: (_, { stream }) => buildSecretDeletion(sql`${stream}`),
   },
 };
 

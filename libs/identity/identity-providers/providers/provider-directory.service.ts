@@ -1,8 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { Database } from '#platform/postgres';
 import type { Vault } from '#storage/vault';
-import { findEnabledProvider, listEnabledProviders, type IdentityProviderRow } from './identity-providers.view.js';
-import type { ProviderSettings } from '../protocol/provider-settings.js';
+import {
+  findEnabledProvider,
+  listEnabledProviders,
+  selectProviderById,
+  type IdentityProviderRow,
+} from './identity-providers.view.js';
+import { PROVIDER_SETTINGS, type ProviderSettings } from '../protocol/provider-settings.js';
 
 /** The id of the provider that the settings of the server describe. */
 export const SETTINGS_PROVIDER_ID = 'idp-settings';
@@ -13,14 +18,18 @@ type SettingsProvider = {
   readonly clientSecret: string | null;
 };
 
-type DescribedProvider = Omit<ProviderSettings, 'hasClientSecret' | 'enabled'> & {
+type DescribedProvider = Omit<ProviderSettings, 'hasClientSecret' | 'enabled' | keyof typeof OF_SAML> & {
   readonly clientSecret: string | null;
 };
+
+const { protocol, signInUrl, signOutUrl, certificates, provesEmails, serviceCertificate } = PROVIDER_SETTINGS.initial;
+/** The settings of the server describe no provider with SAML. */
+const OF_SAML = { protocol, signInUrl, signOutUrl, certificates, provesEmails, serviceCertificate };
 
 export const toSettingsProvider = ({ clientSecret, ...settings }: DescribedProvider): SettingsProvider => ({
   row: {
     id: SETTINGS_PROVIDER_ID,
-    settings: { ...settings, hasClientSecret: clientSecret !== null, enabled: true },
+    settings: { ...OF_SAML, ...settings, hasClientSecret: clientSecret !== null, enabled: true },
     createdAt: null,
   },
   clientSecret,
@@ -52,7 +61,18 @@ export class ProviderDirectory {
     return findEnabledProvider(this.database, id);
   }
 
-  /** Returns the client's secret; null for a client without one. */
+  /** As `findEnabled`, for pages of one protocol. */
+  async findEnabledWith(required: ProviderSettings['protocol'], id: string): Promise<IdentityProviderRow | undefined> {
+    const provider = await this.findEnabled(id);
+    return provider?.settings.protocol === required ? provider : undefined;
+  }
+
+  /** Returns a provider that is stored, also if it is disabled. */
+  findStored(id: string): Promise<IdentityProviderRow | undefined> {
+    return this.database.row<IdentityProviderRow>(selectProviderById(id));
+  }
+
+  /** Returns the client's secret, or with SAML the private key of this server; null for a client without one. */
   async getClientSecret({ id, settings }: IdentityProviderRow): Promise<string | null> {
     if (id === SETTINGS_PROVIDER_ID) return this.fromSettings?.clientSecret ?? null;
     return settings.hasClientSecret ? ((await this.vault.open(id)) ?? null) : null;

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { SignInOption, SignInOptions } from '#identity/sign-in';
+import { toIdentityIssuer } from '../protocol/provider-settings.js';
 import { ProviderDirectory } from './provider-directory.service.js';
 
 /** Offers the enabled providers on the sign-in page and on the account page. */
@@ -9,13 +10,13 @@ export class ProviderOptions implements SignInOptions {
 
   async listOptions(): Promise<readonly SignInOption[]> {
     const providers = await this.directory.listEnabled();
-    return providers.map(({ id, settings: { name, issuer } }) => ({
+    return providers.map(({ id, settings }) => ({
       id,
-      name,
-      issuer,
-      path: `/sign-in/oidc/${id}`,
+      name: settings.name,
+      issuer: toIdentityIssuer(settings),
+      path: `/sign-in/${settings.protocol}/${id}`,
       linkPath: `/account/identity-providers/${id}/link`,
-      signOutPath: `/sign-in/oidc/${id}/sign-out`,
+      signOutPath: `/sign-in/${settings.protocol}/${id}/sign-out`,
     }));
   }
 }

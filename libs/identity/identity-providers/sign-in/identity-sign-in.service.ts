@@ -23,6 +23,7 @@ import {
   type SignInRequest,
 } from '#identity/sign-in';
 import type { IdentityClaims } from '../protocol/identity-claims.js';
+import { toIdentityIssuer } from '../protocol/provider-settings.js';
 import type { IdentityProviderRow } from '../providers/identity-providers.view.js';
 import type { ProviderDirectory } from '../providers/provider-directory.service.js';
 import type { GroupMapping } from './group-mapping.service.js';
@@ -92,7 +93,7 @@ export class IdentitySignIn {
    */
   private async findAccount({ provider, claims }: IdentifiedPerson): Promise<FoundAccount | undefined> {
     const { store } = this.dependencies;
-    const identity = { issuer: provider.settings.issuer, subject: claims.subject };
+    const identity = { issuer: toIdentityIssuer(provider.settings), subject: claims.subject };
     const linked = await findUserByIdentity(store.database, identity);
     const externalId = findTrustedExternalId(claims, provider.settings);
     const id = linked ?? (externalId === null ? null : await this.findProvisioned(externalId, provider));
@@ -193,7 +194,7 @@ export class IdentitySignIn {
   }
 
   private describeIdentity({ provider, claims }: IdentifiedPerson): LinkedIdentity {
-    const { issuer } = provider.settings;
+    const issuer = toIdentityIssuer(provider.settings);
     return { identity: this.dependencies.ids.next('lid'), provider: provider.id, issuer, subject: claims.subject };
   }
 }

@@ -27,24 +27,10 @@ import type { ProviderConnection, ProviderConnections } from '../protocol/provid
 import { SIGNING_ALGORITHMS } from '../protocol/provider-discovery.http.js';
 import { ProviderFault, toProviderFault } from '../protocol/provider-fault.js';
 import { PROVIDER_TIMEOUT_MS } from '../protocol/provider-fetch.http.js';
-
-/** Seconds by which the clock of a provider may differ. */
-export const CLOCK_TOLERANCE_SECONDS = 60;
+import { CLOCK_TOLERANCE_SECONDS, requireRecent, type SignInChecks, type StartedSignIn } from './sign-in-checks.js';
 
 /** The largest age of a logout token in seconds, besides the tolerance (Back-Channel Logout 1.0 §4). */
 export const LOGOUT_TOKEN_SECONDS = 120;
-
-/** What only this browser and this server know about a sign-in that has started. */
-export type OidcChecks = {
-  readonly state: string;
-  readonly nonce: string;
-  readonly verifier: string;
-  /** The largest age of the authentication at the provider in seconds; null for any. */
-  readonly maxAge: number | null;
-};
-
-/** A sign-in that starts: the address at the provider to which the browser goes. */
-type StartedOidc = { readonly address: string; readonly checks: OidcChecks };
 
 /** The authorization code flow with PKCE (OpenID Connect Core 1.0 §3.1, RFC 7636, RFC 9207). */
 export class OidcFlow {
@@ -55,8 +41,8 @@ export class OidcFlow {
     private readonly publicUrl: string,
   ) {}
 
-  /** `maxAge` as in `OidcChecks`. Throws `ProviderFault` if the provider cannot be reached. */
-  start(provider: IdentityProviderRow, maxAge: number | null): Promise<StartedOidc> {
+  /** `maxAge` as in `SignInChecks`. Throws `ProviderFault` if the provider cannot be reached. */
+  start(provider: IdentityProviderRow, maxAge: number | null): Promise<StartedSignIn> {
     const checks = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier(), maxAge };
     return this.use(provider, async (configuration) => {
       const address = buildAuthorizationUrl(configuration, {
@@ -76,7 +62,7 @@ export class OidcFlow {
    * Returns what the provider states about the person whose browser it has sent to `path`, the callback with its query.
    * Throws `ProviderFault` if anything is missing or not valid.
    */
-  finish(provider: IdentityProviderRow, checks: OidcChecks, path: string): Promise<IdentityClaims> {
+  finish(provider: IdentityProviderRow, checks: SignInChecks, path: string): Promise<IdentityClaims> {
     const { settings } = provider;
     const { state, nonce, verifier, maxAge } = checks;
     return this.use(provider, async (configuration, { keys, fetchFromProvider, metadata }) => {
@@ -177,14 +163,6 @@ export class OidcFlow {
 const refuseFutureToken = ({ iat = 0 }: JWTPayload, now: Date): void => {
   if (iat > now.getTime() / 1_000 + CLOCK_TOLERANCE_SECONDS) {
     throw new ProviderFault('invalid', 'the ID token was issued in the future (iat)');
-  }
-};
-
-/** Requires `auth_time` (OpenID Connect Core 1.0 §3.1.2.1). Not the library: its error does not say that the time is missing. */
-const requireRecent = ({ authenticatedAt }: IdentityClaims, maxAge: number, now: Date): void => {
-  if (authenticatedAt === null) throw new ProviderFault('invalid', 'the ID token has no auth_time', true);
-  if (Date.parse(authenticatedAt) + (maxAge + CLOCK_TOLERANCE_SECONDS) * 1_000 < now.getTime()) {
-    throw new ProviderFault('invalid', 'auth_time is too old');
   }
 };
 

@@ -1,4 +1,4 @@
-import { renderMessagePage, type HtmlPage } from '#api/pages';
+import { html, renderHiddenField, renderMessagePage, renderPage, type HtmlPage } from '#api/pages';
 import type { ProviderFault } from '../protocol/provider-fault.js';
 import type { SignInFault } from './sign-in-rules.js';
 
@@ -62,6 +62,20 @@ export const renderFaultPage = (
     }
   }
 };
+
+/** Sends the response of a provider on to another path. Without scripts, the person presses the button. */
+export const renderContinuePage = (
+  path: string,
+  form: { readonly SAMLResponse: string; readonly RelayState: string },
+): HtmlPage =>
+  renderPage({
+    title: 'Signing in',
+    scripts: ['/sign-in/saml/continue.js'],
+    body: html`<form method="post" action="${path}" data-continue>
+      ${renderHiddenField('SAMLResponse', form.SAMLResponse)} ${renderHiddenField('RelayState', form.RelayState)}
+      <button>Continue</button>
+    </form>`,
+  });
 
 const MESSAGES: Readonly<Record<SignInFault, (name: string) => string>> = {
   'verified-email': (name) =>

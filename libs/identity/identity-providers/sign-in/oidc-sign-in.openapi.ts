@@ -10,21 +10,22 @@ export const OIDC_SIGN_IN = {
   path: { provider, id: provider },
 };
 
-const toProvider = describeEmpty({
+export const toProvider = describeEmpty({
   description: 'Leads to a page of the provider.',
   headers: { Location: z.string().meta({ description: 'The address of the page.', format: 'uri' }) },
 });
 const parameter = (description: string) => z.string().optional().meta({ description });
+export const START_QUERY = {
+  return_to: parameter('The path of the page to open afterwards.'),
+  confirm: parameter('`1`: the person must have authenticated at the provider in the last five minutes.'),
+};
 const refusals = { 'not-found': 'No provider with this id is enabled.' } as const;
 
 export const oidcSignInOperations = describeController(OidcSignInController, OIDC_SIGN_IN, {
   start: {
     operationId: 'startOidcSignIn',
     summary: 'Start a sign-in with an identity provider',
-    query: {
-      return_to: parameter('The path of the page to open afterwards.'),
-      confirm: parameter('`1`: the person must have authenticated at the provider in the last five minutes.'),
-    },
+    query: START_QUERY,
     otherAnswers: { 303: toProvider, 400: htmlPage, 503: htmlPage },
     refusals,
   },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatCookie, formatRemovedCookie, readCookie, useChallenge, type SignInTokens } from '#identity/sign-in';
 import type { Database } from '#platform/postgres';
-import type { OidcChecks } from './oidc-flow.service.js';
+import type { SignInChecks } from './sign-in-checks.js';
 
 /** Binds a sign-in to the browser in which it started. */
 export const OIDC_COOKIE = '__Host-cadastre-oidc';
@@ -11,7 +11,7 @@ const LIFE_MS = 10 * 60_000;
 const MAX_RETURN_PATH = 800;
 
 /** What happens after the person comes back. `link`: the session whose account gets linked; null for a sign-in. */
-export type OidcPurpose = {
+export type SignInPurpose = {
   readonly returnTo: string | null;
   readonly link: { readonly user: string; readonly session: string } | null;
   /** Whether a person with a session proves again who they are. */
@@ -29,7 +29,7 @@ const pendingContent = z.object({
   link: z.object({ user: z.string(), session: z.string() }).nullable(),
 });
 
-export type PendingOidc = OidcChecks & OidcPurpose & { readonly provider: string };
+export type PendingProviderSignIn = SignInChecks & SignInPurpose & { readonly provider: string };
 
 /**
  * Remembers sign-ins that have started. The browser carries them in a signed cookie, so that requests without a session
@@ -42,14 +42,14 @@ export class PendingSignIns {
   ) {}
 
   /** Returns a value of Set-Cookie. The browser forgets another sign-in that it has started. */
-  remember({ returnTo, ...pending }: PendingOidc): string {
+  remember({ returnTo, ...pending }: PendingProviderSignIn): string {
     const path = returnTo !== null && returnTo.length <= MAX_RETURN_PATH ? returnTo : null;
     const token = this.tokens.sign('oidc', { ...pending, returnTo: path }, LIFE_MS);
     return formatCookie(OIDC_COOKIE, token, LIFE_MS);
   }
 
   /** Returns the sign-in with this state, once; null if the browser has not started it, or too long ago. */
-  async use(cookies: string | undefined, state: unknown): Promise<PendingOidc | null> {
+  async use(cookies: string | undefined, state: unknown): Promise<PendingProviderSignIn | null> {
     const pending = this.tokens.read('oidc', readCookie(cookies, OIDC_COOKIE), pendingContent);
     if (pending?.state !== state || !pending) return null;
     const now = this.tokens.clock.now();

@@ -11,15 +11,28 @@ type ProviderProps = { readonly provider: IdentityProvider; readonly onClose: ()
 export const AddressesDialog = ({ provider: { id, attributes }, onClose }: ProviderProps) => (
   <Dialog title={`Addresses of ${attributes.name}`} size="lg" onClose={onClose}>
     <Stack gap="sm">
-      <Text size="sm">Register these two addresses at the provider.</Text>
-      <CodeBlock code={attributes['callback-url']} label="the redirect URI" />
-      <CodeBlock code={attributes['back-channel-logout-url']} label="the address for back-channel logout" />
+      <Text size="sm">Register these addresses at the provider.</Text>
+      {attributes['metadata-url'] === null ? (
+        <CodeBlock code={attributes['callback-url']} label="the redirect URI" />
+      ) : (
+        <>
+          <CodeBlock code={attributes['metadata-url']} label="the metadata of this server" />
+          <CodeBlock code={attributes['client-id']} label="the entity ID of this server" />
+          <CodeBlock code={attributes['callback-url']} label="the assertion consumer service" />
+        </>
+      )}
+      {attributes['back-channel-logout-url'] !== null && (
+        <CodeBlock code={attributes['back-channel-logout-url']} label="the address for back-channel logout" />
+      )}
       {attributes.enabled && (
         <>
           <Text size="sm">
             Try the sign-in in a private window, so that you stay signed in here if it does not work.
           </Text>
-          <CodeBlock code={`${window.location.origin}/sign-in/oidc/${id}`} label="the address of the sign-in" />
+          <CodeBlock
+            code={`${window.location.origin}/sign-in/${attributes.protocol}/${id}`}
+            label="the address of the sign-in"
+          />
         </>
       )}
     </Stack>

@@ -6,7 +6,8 @@ import { OidcFlow } from './oidc-flow.service.js';
 import { ProviderFault } from '../protocol/provider-fault.js';
 import type { IdentityProviderRow } from '../providers/identity-providers.view.js';
 import { renderFaultPage, type StatusPage } from './oidc-pages.renderer.js';
-import { PendingSignIns, type OidcPurpose } from './pending-sign-ins.service.js';
+import { PendingSignIns, type SignInPurpose } from './pending-sign-ins.service.js';
+import { SamlFlow } from './saml-flow.service.js';
 
 /** A person who confirms who they are must have authenticated at the provider at most this long ago. */
 const CONFIRMATION_SECONDS = 300;
@@ -21,18 +22,20 @@ export const sendStatusPage = (reply: FastifyReply, { status, page }: StatusPage
 
 /** Starts sign-ins and links, and shows why a provider did not prove who a person is. */
 @Injectable()
-export class OidcStart {
+export class SignInStart {
   private readonly logger = new Logger('IdentityProviders');
 
   constructor(
-    private readonly flow: OidcFlow,
+    private readonly oidc: OidcFlow,
+    private readonly saml: SamlFlow,
     private readonly pending: PendingSignIns,
   ) {}
 
   /** Redirects to the provider, or returns a page if it cannot be reached. */
-  async redirect(reply: FastifyReply, provider: IdentityProviderRow, purpose: OidcPurpose): Promise<string | void> {
+  async redirect(reply: FastifyReply, provider: IdentityProviderRow, purpose: SignInPurpose): Promise<string | void> {
     try {
-      const { address, checks } = await this.flow.start(provider, purpose.confirms ? CONFIRMATION_SECONDS : null);
+      const flow = provider.settings.protocol === 'saml' ? this.saml : this.oidc;
+      const { address, checks } = await flow.start(provider, purpose.confirms ? CONFIRMATION_SECONDS : null);
       void reply.header('set-cookie', this.pending.remember({ ...checks, ...purpose, provider: provider.id }));
       return redirectToProvider(reply, address);
     } catch (error) {
@@ -44,7 +47,7 @@ export class OidcStart {
   showFault(
     reply: FastifyReply,
     error: unknown,
-    { provider, purpose }: { readonly provider: IdentityProviderRow; readonly purpose: OidcPurpose },
+    { provider, purpose }: { readonly provider: IdentityProviderRow; readonly purpose: SignInPurpose },
   ): string {
     if (!(error instanceof ProviderFault)) throw error;
     const { id, settings } = provider;
