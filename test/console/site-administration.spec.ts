@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ensureUser } from '#identity/people';
+import { createServiceKey } from '../../libs/identity/identity-providers/saml/certificates.crypto.js';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import { inspectScreen, openConsole, expectElements } from '../support/console.js';
 import {
@@ -155,6 +156,55 @@ describe('the identity providers of the site', () => {
     await deletion.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('heading', { name: 'There is no identity provider' }).waitFor();
     expect(await page.content()).not.toContain('a secret of the client');
+    expect(page.pageErrors).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('a provider with SAML', () => {
+  it('is added, shows its addresses, is changed, enabled, disabled and deleted', async () => {
+    const { certificate } = await createServiceKey(new Date());
+    const page = await open(admin, 'identity-providers', 'Identity providers');
+    await page.getByRole('button', { name: 'New provider' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New identity provider' });
+    await dialog.getByText('SAML 2.0').click();
+    await dialog.getByRole('textbox', { name: 'Name' }).first().fill('Okta');
+    await dialog.getByLabel('Address of the metadata').fill('http://id.example.com/metadata');
+    expect(await inspectScreen(page, 'site-provider-saml')).toEqual([]);
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await dialog.getByText('metadata-url: must be https://').first().waitFor();
+    await dialog.getByLabel('Address of the metadata').fill('');
+    await dialog.getByLabel('Issuer').fill('urn:okta');
+    await dialog.getByLabel('Sign-in URL').fill('https://id.example.com/sso');
+    await dialog.getByLabel('Certificates').fill(certificate);
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const read = async () => expectStatus(await server.get('/api/v2/admin/identity-providers'), 200).body.data[0];
+    const { attributes } = await read();
+    expect(attributes).toMatchObject({ protocol: 'saml', enabled: false, 'groups-claim': 'MemberOf' });
+    await page.getByRole('button', { name: 'Addresses of Okta' }).click();
+    await page
+      .getByText(attributes['metadata-url'] as string)
+      .first()
+      .waitFor();
+    await page.getByText(attributes['callback-url'] as string).waitFor();
+    await page.keyboard.press('Escape');
+    await choose(page, 'Okta', 'Enable');
+    await page.getByText('Okta is enabled.').waitFor();
+    expect((await read()).attributes.enabled).toBe(true);
+    await choose(page, 'Okta', 'Disable');
+    await page.getByText('Okta is disabled.').waitFor();
+    await choose(page, 'Okta', 'Edit');
+    const edit = page.getByRole('dialog', { name: 'Edit Okta' });
+    await edit.getByLabel('The provider has verified all e-mail addresses').check();
+    await edit.getByRole('button', { name: 'Save' }).click();
+    await edit.waitFor({ state: 'detached' });
+    expect((await read()).attributes).toMatchObject({ 'proves-emails': true, enabled: false, issuer: 'urn:okta' });
+    await choose(page, 'Okta', 'Delete');
+    const deletion = page.getByRole('dialog', { name: 'Delete Okta' });
+    await deletion.getByLabel('Type Okta to confirm').fill('Okta');
+    await deletion.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { name: 'There is no identity provider' }).waitFor();
     expect(page.pageErrors).toEqual([]);
     await page.context().close();
   });

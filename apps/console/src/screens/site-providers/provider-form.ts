@@ -3,10 +3,17 @@ import type { IdentityProvider, ProviderAttributes } from '../../api/identity-pr
 /** The values of the fields. Lists are texts with one entry a line. */
 export type ProviderFields = {
   readonly name: string;
+  readonly protocol: 'oidc' | 'saml';
   readonly issuer: string;
   readonly 'client-id': string;
   readonly 'client-secret': string;
   readonly scopes: string;
+  readonly metadata: string;
+  readonly 'metadata-url': string;
+  readonly 'sign-in-url': string;
+  readonly 'sign-out-url': string;
+  readonly certificates: string;
+  readonly 'proves-emails': boolean;
   readonly enabled: boolean;
   readonly 'creates-users': boolean;
   readonly 'proves-two-factor': boolean;
@@ -21,10 +28,17 @@ export type ProviderFields = {
 
 const NEW_PROVIDER: ProviderFields = {
   name: '',
+  protocol: 'oidc',
   issuer: '',
   'client-id': '',
   'client-secret': '',
   scopes: 'openid\nprofile\nemail',
+  metadata: '',
+  'metadata-url': '',
+  'sign-in-url': '',
+  'sign-out-url': '',
+  certificates: '',
+  'proves-emails': false,
   // The server requests the description of an enabled provider, where this site must be registered first.
   enabled: false,
   'creates-users': false,
@@ -52,10 +66,17 @@ export const toFields = (provider: IdentityProvider | null): ProviderFields => {
   const { attributes } = provider;
   return {
     name: attributes.name,
+    protocol: attributes.protocol,
     issuer: attributes.issuer,
     'client-id': attributes['client-id'],
     'client-secret': '',
     scopes: toLines(attributes.scopes),
+    metadata: '',
+    'metadata-url': '',
+    'sign-in-url': attributes['sign-in-url'] ?? '',
+    'sign-out-url': attributes['sign-out-url'] ?? '',
+    certificates: toLines(attributes.certificates.map((certificate) => certificate.trim())),
+    'proves-emails': attributes['proves-emails'],
     enabled: attributes.enabled,
     'creates-users': attributes['creates-users'],
     'proves-two-factor': attributes['proves-two-factor'],
@@ -69,13 +90,43 @@ export const toFields = (provider: IdentityProvider | null): ProviderFields => {
   };
 };
 
-/** Returns the attributes of a request. An empty secret keeps the present one. */
-export const toAttributes = ({ 'client-secret': secret, ...fields }: ProviderFields): ProviderAttributes => ({
-  ...fields,
-  ...(secret === '' ? {} : { 'client-secret': secret }),
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** Returns the certificates of a text, or the text itself so that the server says what is wrong. */
+const toCertificates = (text: string): string[] => (text === '' ? [] : (text.match(CERTIFICATE) ?? [text]));
+
+/** What the metadata say counts if the person leaves a field empty. */
+const toSamlAttributes = (fields: ProviderFields) => ({
+  ...(fields.metadata === '' ? {} : { metadata: fields.metadata }),
+  ...(fields['metadata-url'] === '' ? {} : { 'metadata-url': fields['metadata-url'] }),
+  ...(fields['sign-in-url'] === '' ? {} : { 'sign-in-url': fields['sign-in-url'] }),
+  ...(fields['sign-out-url'] === '' ? {} : { 'sign-out-url': fields['sign-out-url'] }),
+  ...(fields.certificates === '' ? {} : { certificates: toCertificates(fields.certificates) }),
+  ...(fields.issuer === '' ? {} : { issuer: fields.issuer }),
+  ...(fields['client-id'] === '' ? {} : { 'client-id': fields['client-id'] }),
+  'proves-emails': fields['proves-emails'],
+});
+
+const toOidcAttributes = (fields: ProviderFields) => ({
+  issuer: fields.issuer,
+  'client-id': fields['client-id'],
+  ...(fields['client-secret'] === '' ? {} : { 'client-secret': fields['client-secret'] }),
   scopes: toEntries(fields.scopes),
+});
+
+/** Returns the attributes of a request. An empty secret keeps the present one. */
+export const toAttributes = (fields: ProviderFields): ProviderAttributes => ({
+  name: fields.name,
+  protocol: fields.protocol,
+  enabled: fields.enabled,
+  'creates-users': fields['creates-users'],
+  'proves-two-factor': fields['proves-two-factor'],
+  'maps-groups': fields['maps-groups'],
+  'groups-claim': fields['groups-claim'],
+  'username-claim': fields['username-claim'],
   'allowed-domains': toEntries(fields['allowed-domains']),
   'allowed-groups': toEntries(fields['allowed-groups']),
   'mapped-groups': toEntries(fields['mapped-groups']),
   'external-id-claim': fields['external-id-claim'] || null,
+  ...(fields.protocol === 'saml' ? toSamlAttributes(fields) : toOidcAttributes(fields)),
 });

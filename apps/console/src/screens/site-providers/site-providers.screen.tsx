@@ -108,13 +108,13 @@ export const SiteProvidersScreen = () => {
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
   const empty = (
     <EmptyState icon={KeyIcon} title="There is no identity provider">
-      <Text>With a provider, people sign in with the account of your company, by OpenID Connect.</Text>
+      <Text>With a provider, people sign in with the account of your company, by OpenID Connect or SAML.</Text>
     </EmptyState>
   );
   return (
     <SitePage
       title="Identity providers"
-      description="Servers that sign people in by OpenID Connect."
+      description="Servers that sign people in by OpenID Connect or SAML."
       error={query.error}
       actions={
         <CreateButton
