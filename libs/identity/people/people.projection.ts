@@ -1,4 +1,4 @@
-import { claimNames, sql, type Projection, type OrganizationDeleted } from '#platform/kernel';
+import { getOriginalTime, claimNames, sql, type Projection, type OrganizationDeleted } from '#platform/kernel';
 import type { AuthenticationTokenEvent } from './authentication-tokens/authentication-token.js';
 import type { MembershipEvent } from './memberships/membership.js';
 import { TEAM_NAMES } from './teams/team-names.js';
@@ -55,11 +55,11 @@ export const access: Projection<PeopleEvent> = {
       recordUse(user),
     ],
     MembershipRemoved: (_, { stream }) => sql`delete from organization_memberships where id = ${stream}`,
-    TeamCreated: (team, { stream, organization, time }) => sql`
+    TeamCreated: (team, event) => sql`
       insert into teams (id, organization, name, visibility, sso_team_id, allow_member_token_management,
                          organization_access, created_at)
-      values (${stream}, ${organization}, ${team.name}, ${team.visibility}, ${team.ssoTeamId},
-              ${team.allowMemberTokenManagement}, ${sql.json(team.organizationAccess)}, ${time})`,
+      values (${event.stream}, ${event.organization}, ${team.name}, ${team.visibility}, ${team.ssoTeamId},
+              ${team.allowMemberTokenManagement}, ${sql.json(team.organizationAccess)}, ${getOriginalTime(event)})`,
     TeamUpdated: ({ changes }, { stream }) => sql`
       update teams
          set name = coalesce(${changes.name ?? null}, name),

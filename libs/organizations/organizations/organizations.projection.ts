@@ -9,6 +9,7 @@ import {
   type Sql,
   type Timestamp,
   type OrganizationDeleted,
+  getOriginalTime,
 } from '#platform/kernel';
 import { PROJECT_NAMES, selectMembersSubject, raiseEpoch } from '#api/access';
 import { ORGANIZATION_SETTINGS } from './organizations/organization-settings.js';
@@ -97,9 +98,9 @@ export const projects: Projection<ProjectEvent | OrganizationDeleted> = {
   tables: ['projects', 'deleted_projects'],
   names: [{ table: 'deleted_projects', column: 'deleted_by' }],
   on: {
-    ProjectCreated: ({ name, description, settings }, { stream, organization, time }) => sql`
+    ProjectCreated: ({ name, description, settings }, event) => sql`
       insert into projects (id, organization, name, description, settings, created_at)
-      values (${stream}, ${organization}, ${name}, ${description}, ${sql.json(settings)}, ${time})`,
+      values (${event.stream}, ${event.organization}, ${name}, ${description}, ${sql.json(settings)}, ${getOriginalTime(event)})`,
     ProjectUpdated: ({ changes: { name, description, ...settings } }, { stream }) => sql`
       update projects
          set name = coalesce(${name ?? null}, name),

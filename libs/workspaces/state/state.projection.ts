@@ -5,6 +5,7 @@ import {
   type OrganizationDeleted,
   type WorkspaceEnd,
   whenWorkspaceEnds,
+  getOriginalTime,
 } from '#platform/kernel';
 import type { WorkspaceEvent } from '#workspaces/workspaces';
 import type { BackingDataEvent } from './backing-data/backing-data.js';
@@ -38,12 +39,12 @@ export const stateVersions: Projection<VersionEvent | BackingDataEvent | StateOw
   tables: ['state_versions'],
   names: [{ table: 'state_versions', column: 'created_by' }],
   on: {
-    StateVersionCreated: (created, { stream, organization, version, time }) => sql`
+    StateVersionCreated: (created, event) => sql`
       insert into state_versions
         (id, workspace, organization, created_in, serial, lineage, md5, status, intermediate, created_by, run,
          rollback_of, created_at)
-      values (${created.id}, ${stream}, ${organization}, ${version}, ${created.serial}, ${created.lineage}, ${created.md5},
-              'pending', true, ${sql.json(created.createdBy)}, ${created.run}, ${created.rollbackOf}, ${time})`,
+      values (${created.id}, ${event.stream}, ${event.organization}, ${event.version}, ${created.serial}, ${created.lineage}, ${created.md5},
+              'pending', true, ${sql.json(created.createdBy)}, ${created.run}, ${created.rollbackOf}, ${getOriginalTime(event)})`,
     StateVersionFinalized: ({ id, ...facts }, { time }) => sql`
       update state_versions
          set status = 'finalized', size = ${facts.size}, format = ${facts.format}, terraform_version = ${facts.terraformVersion},

@@ -14,6 +14,7 @@ import {
   whenProjectEnds,
   type WorkspaceEnd,
   whenWorkspaceEnds,
+  getOriginalTime,
 } from '#platform/kernel';
 import { buildSecretDeletion } from '#storage/vault';
 import { VARIABLE_SET_TARGET_KINDS, type VariableSetEvent } from './variable-sets/variable-set.js';
@@ -97,9 +98,10 @@ export const variables: Projection<VariableEvent | VariableSetEvent | VariableOw
              version = ${version}
        where id = ${stream}`,
     VariableDeleted: (_, { stream }) => sql`delete from variables where id = ${stream}`,
-    VariableSetCreated: ({ name, description, global, priority, project }, { stream, organization, time }) => sql`
+    VariableSetCreated: ({ name, description, global, priority, project }, event) => sql`
       insert into variable_sets (id, organization, project, name, description, global, priority, created_at, updated_at)
-      values (${stream}, ${organization}, ${project}, ${name}, ${description}, ${global}, ${priority}, ${time}, ${time})`,
+      values (${event.stream}, ${event.organization}, ${project}, ${name}, ${description}, ${global}, ${priority},
+              ${getOriginalTime(event)}, ${getOriginalTime(event)})`,
     VariableSetUpdated: ({ changes }, { stream, time }) => [
       sql`
       update variable_sets

@@ -1,5 +1,6 @@
 import {
   claimNames,
+  getOriginalTime,
   moveRows,
   restoreRows,
   shareJson,
@@ -57,7 +58,7 @@ const insertWorkspaces = (events: readonly RecordedEvent<CreatedMessage>[]): Sql
              jsonb_to_recordset(${sql.json(rows)}::jsonb)
                as (id text, organization text, project text, name text, agent_pool text, vcs_token text, vcs_repository text,
                    has_destroy_time boolean),
-             jsonb_array_elements(${settings.own}::jsonb), unnest(${timesOf(events)}::timestamptz[]))
+             jsonb_array_elements(${settings.own}::jsonb), unnest(${events.map(getOriginalTime)}::timestamptz[]))
            as rows (id, organization, project, name, agent_pool, vcs_token, vcs_repository, has_destroy_time, settings, time)`;
 };
 
@@ -82,12 +83,12 @@ export const workspaces: Projection<WorkspaceEvent | SshKeyDeleted | Organizatio
     { table: 'deleted_workspaces', column: 'deleted_by' },
   ],
   on: {
-    WorkspaceCreated: ({ project, name, settings }, { stream, organization, time }) => sql`
+    WorkspaceCreated: ({ project, name, settings }, event) => sql`
       insert into workspaces (id, organization, project, name, settings, agent_pool, vcs_token, vcs_repository,
                               has_destroy_time, created_at, updated_at, latest_change_at)
-      values (${stream}, ${organization}, ${project}, ${name}, ${sql.json(settings)}, ${settings.agentPoolId},
+      values (${event.stream}, ${event.organization}, ${project}, ${name}, ${sql.json(settings)}, ${settings.agentPoolId},
               ${settings.vcsRepo?.oauthTokenId ?? null}, ${settings.vcsRepo?.identifier ?? null},
-              ${hasOwnAutoDestroy(settings)}, ${time}, ${time}, ${time})`,
+              ${hasOwnAutoDestroy(settings)}, ${getOriginalTime(event)}, ${getOriginalTime(event)}, ${getOriginalTime(event)})`,
     WorkspaceUpdated: ({ changes: { name, ...settings } }, { stream, time }) => sql`
       update workspaces
          set name = coalesce(${name ?? null}, name), settings = settings || ${sql.json(settings)}::jsonb,

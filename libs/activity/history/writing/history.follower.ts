@@ -1,7 +1,7 @@
 import {
   listEventTypes,
   sql,
-  toOriginalTime,
+  getOriginalTime,
   type EventRegistry,
   type OrganizationDeleted,
   type OrganizationRecordedEvent,
@@ -65,7 +65,7 @@ const follow = async (
       (event): event is OrganizationRecordedEvent =>
         registry[event.type]?.history !== undefined && event.organization !== null,
     )
-    .map(toOriginalTime);
+    .map((event) => ({ ...event, time: getOriginalTime(event) }));
   if (relevant.length === 0) return [];
   const writer = await loadHistoryWriter(relevant, session, memory);
   for (const event of relevant) {

@@ -1,6 +1,6 @@
 import type { DataOf, Message } from './message.js';
 import type { NameColumn } from './personal-texts.js';
-import { toOriginalTime, type RecordedEvent } from './recorded-event.js';
+import type { RecordedEvent } from './recorded-event.js';
 import {
   arrangeInBatches,
   dropOverwritten,
@@ -60,7 +60,7 @@ export type Projection<E extends Message = Message> = ViewTables & {
 /** Returns the statements of a projection for an event; none if the projection ignores it. */
 export const projectEvent = (projection: Projection, event: RecordedEvent): readonly Sql[] => {
   const on = projection.on as Readonly<Record<string, ProjectionHandler<Message, string> | undefined>>;
-  const statements = on[event.type]?.(event.data, toOriginalTime(event)) ?? [];
+  const statements = on[event.type]?.(event.data, event) ?? [];
   return Array.isArray(statements) ? (statements as readonly Sql[]) : [statements as Sql];
 };
 
@@ -83,7 +83,5 @@ const getBulkHandlers = ({ bulk }: Projection): BulkHandlers => (bulk ?? {}) as 
 
 const buildBatches = (projection: Projection, batches: readonly EventBatch[]): readonly Sql[] =>
   batches.flatMap(({ handle, events }) =>
-    handle && events.length > 1
-      ? handle(events.map(toOriginalTime))
-      : events.flatMap((event) => projectEvent(projection, event)),
+    handle && events.length > 1 ? handle(events) : events.flatMap((event) => projectEvent(projection, event)),
   );

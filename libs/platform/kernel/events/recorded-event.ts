@@ -56,10 +56,8 @@ export type RecordedEvent<E extends Message = Message> = E & {
 } & LogPosition;
 
 /**
- * Returns the event with the time that views and the history show: the time at the other server if it was imported. The
- * log, the audit trail and topics have the time of the import.
+ * Returns when a resource was created: at the other server if it was imported. The other server chooses this time, so that it is
+ * only shown: rules, retention and comparisons use the time of the log, which the audit trail and topics have too.
  */
-export const toOriginalTime = <E extends RecordedEvent>(event: E): E => {
-  const time = event.context.origin?.time ?? null;
-  return time === null ? event : { ...event, time };
-};
+export const getOriginalTime = ({ context, time }: Pick<RecordedEvent, 'context' | 'time'>): Timestamp =>
+  context.origin?.time ?? time;
