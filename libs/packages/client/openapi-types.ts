@@ -10503,7 +10503,7 @@ export interface components {
          * @example cadastre
          */
         'client-id': string;
-        /** @description Whether the server has a secret of the client, or with SAML a private key. */
+        /** @description Whether the server has a secret of the client. */
         'has-client-secret': boolean;
         /**
          * @description The scopes that the server requests.

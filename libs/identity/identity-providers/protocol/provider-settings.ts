@@ -28,7 +28,7 @@ const textWithDefault = (initial: string) => ({ schema: z.string(), initial, bod
 const PROTOCOL_NAME = z.enum(['oidc', 'saml']);
 
 /**
- * The settings of an identity provider, with the names of the API in camelCase. The vault stores the client's secret, or
+ * The settings of an identity provider, with the names of the API in camelCase. The vault stores the client's secret, and
  * the private key of `serviceCertificate`.
  */
 const settings = {
@@ -132,7 +132,7 @@ const checkClaim = (claim: string, attribute: string): void =>
 
 /** Addresses may have a query, unlike issuers. */
 const checkUrl = (url: string, attribute: string): void => {
-  if (url.length <= MAX_URL && isSecureAddress(url.replace(/\?.*$/, ''))) return;
+  if (url.length <= MAX_URL && URL.parse(url)?.hash === '' && isSecureAddress(url.replace(/\?.*$/, ''))) return;
   throw unprocessable(`${attribute}: must be https:// with a host; http:// only for a loopback address`, attribute);
 };
 

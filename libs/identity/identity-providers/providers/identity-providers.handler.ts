@@ -24,9 +24,10 @@ import {
   listProviders,
   loadProviderForCommand,
   selectProviderById,
+  toServiceKeyId,
   type ProviderForCommand,
 } from './identity-providers.view.js';
-import { createServiceKey, normalizeCertificates } from '../saml/certificates.crypto.js';
+import { createServiceKey, normalizeCertificates, type ServiceKey } from '../saml/certificates.crypto.js';
 import { readMetadataSource, type MetadataSource } from '../saml/metadata-sources.http.js';
 import { identityProvider } from './identity-provider.js';
 import { getServiceMetadataPath, PUBLIC_URL } from './identity-providers.document.js';
@@ -97,8 +98,7 @@ export class IdentityProvidersHandler extends AggregateHandler<IdentityProviderO
     const { clientSecret = null, actor } = input;
     const id = this.ids.next('idp');
     const isSaml = input.settings.protocol === 'saml';
-    const key = isSaml ? await createServiceKey(this.clock.now()) : null;
-    const secret = key?.privateKey ?? clientSecret;
+    let key: Promise<ServiceKey> | null = null;
     const rows = await createResource(this.store, identityProvider, {
       id,
       actor,
@@ -108,16 +108,23 @@ export class IdentityProvidersHandler extends AggregateHandler<IdentityProviderO
         const settings = {
           ...(isSaml ? { clientId: `${this.publicUrl}${getServiceMetadataPath(id)}` } : {}),
           ...(await this.complete(input, input.settings.protocol ?? 'oidc')),
-          hasClientSecret: secret !== null,
-          serviceCertificate: key?.certificate ?? null,
+          hasClientSecret: clientSecret !== null,
         };
         const data = { ...settings, name: input.settings.name, ...requireNames(settings) };
         await this.checkProvider(data, { enabled: !isSaml, protocol: data.protocol ?? 'oidc' });
-        return { organization: null, data };
+        // Not before the checks: it costs much.
+        if (isSaml) key ??= createServiceKey(this.clock.now());
+        const serviceKey = await key;
+        const complete = { ...data, serviceCertificate: serviceKey?.certificate ?? null };
+        return { organization: null, data: complete, privateKey: serviceKey?.privateKey ?? null };
       },
       command: ({ data }) => ({ type: 'CreateIdentityProvider', data }),
       conditions: () => [lockStream(PROVIDERS), raiseConflictWhen(hasProviders(MAX_PROVIDERS))],
-      read: () => [selectProviderById(id), ...this.storeSecret(id, secret)],
+      read: ({ privateKey }) => [
+        selectProviderById(id),
+        ...this.storeSecret(id, clientSecret),
+        ...this.storeSecret(toServiceKeyId(id), privateKey),
+      ],
     })
       .catch(refuseTakenIssuer)
       .catch(refuseTaken);
@@ -133,7 +140,8 @@ export class IdentityProvidersHandler extends AggregateHandler<IdentityProviderO
       load: async () => {
         const provider = await this.load(id, actor);
         const settings = await this.complete(input, provider.settings.protocol);
-        const changes = clientSecret === undefined ? settings : { ...settings, hasClientSecret: clientSecret !== null };
+        const keepsSecret = clientSecret === undefined || provider.settings.protocol === 'saml';
+        const changes = keepsSecret ? settings : { ...settings, hasClientSecret: clientSecret !== null };
         await this.checkProvider(changes, provider.settings);
         return { ...provider, organization: null, changes };
       },
@@ -161,9 +169,12 @@ export class IdentityProvidersHandler extends AggregateHandler<IdentityProviderO
     }
     if (typeof clientSecret === 'string')
       throw unprocessable('client-secret: providers with SAML have none', 'client-secret');
-    const completed: ProviderChanges = { ...(await readMetadataSource(source)), ...settings };
-    const { certificates } = completed;
-    return certificates ? { ...completed, certificates: normalizeCertificates(certificates) } : completed;
+    const described = await readMetadataSource(source);
+    return {
+      ...(described && { ...described, certificates: normalizeCertificates(described.certificates, 'metadata') }),
+      ...settings,
+      ...(settings.certificates && { certificates: normalizeCertificates(settings.certificates, 'certificates') }),
+    };
   }
 
   /** Deletes the tokens of the provider for SCIM in the same append. */

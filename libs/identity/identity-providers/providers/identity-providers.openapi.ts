@@ -27,9 +27,7 @@ export const identityProviderSchema = defineResource({
       'cadastre',
       'The name of this server at the provider. With SAML its entity ID, by default the address of its metadata.',
     ),
-    'has-client-secret': z
-      .boolean()
-      .meta({ description: 'Whether the server has a secret of the client, or with SAML a private key.' }),
+    'has-client-secret': z.boolean().meta({ description: 'Whether the server has a secret of the client.' }),
     scopes: z.array(z.string()).meta({
       description: 'The scopes that the server requests.',
       examples: [['openid', 'profile', 'email']],

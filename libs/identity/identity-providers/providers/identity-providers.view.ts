@@ -8,6 +8,9 @@ import { selectOwnedTokens, type OwnedToken } from '#identity/people';
 import { PROVIDER_SETTINGS, type ProviderChanges, type ProviderSettings } from '../protocol/provider-settings.js';
 import type { IdentityProviderEvent } from './identity-provider.js';
 
+/** The id in the vault of the key of this server at a provider. It is no secret of a client, which the server would send. */
+export const toServiceKeyId = (provider: string): string => `${provider}-saml`;
+
 const insertRow = (settings: ProviderSettings, id: string, time: Timestamp): Sql => sql`
   insert into identity_providers (id, settings, created_at) values (${id}, ${sql.json(settings)}, ${time})`;
 
@@ -45,7 +48,7 @@ export const providerSecrets: Projection<IdentityProviderEvent> = {
     SamlConfigurationUpdated: null,
     SamlConfigurationEnabled: null,
     SamlConfigurationDisabled: null,
-    SamlConfigurationDestroyed: (_, { stream }) => buildSecretDeletion(sql`${stream}`),
+    SamlConfigurationDestroyed: (_, { stream }) => buildSecretDeletion(sql`${toServiceKeyId(stream)}`),
   },
 };
 

@@ -5,6 +5,7 @@ import {
   findEnabledProvider,
   listEnabledProviders,
   selectProviderById,
+  toServiceKeyId,
   type IdentityProviderRow,
 } from './identity-providers.view.js';
 import { PROVIDER_SETTINGS, type ProviderSettings } from '../protocol/provider-settings.js';
@@ -72,7 +73,12 @@ export class ProviderDirectory {
     return this.database.row<IdentityProviderRow>(selectProviderById(id));
   }
 
-  /** Returns the client's secret, or with SAML the private key of this server; null for a client without one. */
+  /** Returns the private key of this server at a provider with SAML; null if it is lost. */
+  async getServiceKey({ id }: IdentityProviderRow): Promise<string | null> {
+    return (await this.vault.open(toServiceKeyId(id))) ?? null;
+  }
+
+  /** Returns the client's secret; null for a client without one. */
   async getClientSecret({ id, settings }: IdentityProviderRow): Promise<string | null> {
     if (id === SETTINGS_PROVIDER_ID) return this.fromSettings?.clientSecret ?? null;
     return settings.hasClientSecret ? ((await this.vault.open(id)) ?? null) : null;

@@ -67,7 +67,7 @@ describe('a provider with SAML', () => {
       certificates: [`${certificate.trim()}\n`],
       'groups-claim': 'MemberOf',
       'username-claim': 'Username',
-      'has-client-secret': true,
+      'has-client-secret': false,
       'callback-url': `${publicUrl}/sign-in/saml/${id}/acs`,
       'metadata-url': `${publicUrl}/sign-in/saml/${id}/metadata`,
       'back-channel-logout-url': null,
@@ -90,7 +90,27 @@ describe('a provider with SAML', () => {
       'SamlConfigurationDisabled',
       'SamlConfigurationDestroyed',
     ]);
-    expect(await server.database.rows(sql`select id from vault.secrets where id = ${id}`)).toEqual([]);
+    expect(await server.database.rows(sql`select id from vault.secrets where id like ${`${id}%`}`)).toEqual([]);
+  });
+
+  it('keeps its key if a request clears the secret of a client', async () => {
+    const created = expectStatus(await create({ name: 'Kept', metadata: describeMetadata('urn:kept') }), 201);
+    const id = created.body.data.id as string;
+    expectStatus(await update(id, { 'client-secret': null, enabled: true }), 200);
+    const started = await fetch(`${server.url}/sign-in/saml/${id}`, { redirect: 'manual' });
+    expect([started.status, started.headers.get('location')]).toEqual([303, expect.stringContaining('&Signature=')]);
+  });
+
+  it('ignores comments of metadata, and has at most five certificates of them', async () => {
+    const metadata = describeMetadata('urn:many').replace('<md:IDPSSO', '<!-- made by a tool --><md:IDPSSO');
+    const key = /<md:KeyDescriptor.*<\/md:KeyDescriptor>/s.exec(metadata)?.[0] ?? '';
+    expectStatus(await create({ name: 'Many', metadata: metadata.replace(key, key.repeat(9)) }), 201);
+    const keys = await Promise.all(Array.from({ length: 6 }, () => createServiceKey(new Date())));
+    const own = certificate.replaceAll(/-----[^-]+-----|\s/g, '');
+    const six = keys.map((one) => key.replace(own, one.certificate.replaceAll(/-----[^-]+-----|\s/g, ''))).join('');
+    expect(errorsOf(await create({ name: 'Six keys', metadata: metadata.replace(key, six) }))).toEqual(
+      refusal('metadata', expect.stringContaining('at most 5 of them')),
+    );
   });
 
   it('reads the metadata at an address once, when the request names it', async () => {
@@ -139,6 +159,12 @@ describe('a provider with SAML', () => {
     [
       'an insecure page',
       { 'sign-in-url': 'http://id.example.test/' },
+      'sign-in-url',
+      expect.stringContaining('https://'),
+    ],
+    [
+      'a fragment',
+      { 'sign-in-url': 'https://id.example.test/?x#y' },
       'sign-in-url',
       expect.stringContaining('https://'),
     ],

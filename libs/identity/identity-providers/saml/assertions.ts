@@ -92,7 +92,7 @@ const checkConditions = (assertion: XmlElement, checks: ResponseChecks): void =>
   if (restrictions.length === 0 || !restrictions.every(isForUs)) refuseXml('the assertion is for another audience');
 };
 
-/** Whoever brings the assertion is the person, if a confirmation is for this server, this request and this time. */
+/** The person who brings the assertion is its subject, if a confirmation is for this server, this request and this time. */
 const checkConfirmation = (subject: XmlElement, checks: ResponseChecks): void => {
   let fault = new ProviderFault('invalid', 'the assertion has no confirmation of the bearer');
   for (const confirmation of listChildren(subject, ASSERTION, 'SubjectConfirmation')) {

@@ -5,39 +5,42 @@ import { PemConverter, X509CertificateGenerator } from '@peculiar/x509';
 import { unprocessable } from '#platform/kernel';
 
 const MIN_BITS = 2_048;
+const MAX_CERTIFICATES = 5;
 const KEY_YEARS = 10;
 const YEAR_MS = 365 * 86_400_000;
 
-const refuseCertificate = (problem: string): never => {
-  throw unprocessable(
-    `Certificates must be X.509 certificates with RSA keys of ${MIN_BITS} bits or more: ${problem}`,
-    'certificates',
-  );
+type CertificateSource = 'certificates' | 'metadata';
+
+const refuseCertificate = (source: CertificateSource, problem: string): never => {
+  throw unprocessable(`${source}: must have RSA certificates with ${MIN_BITS} bits or more: ${problem}`, source);
 };
 
-const parseCertificate = (text: string): X509Certificate => {
+const parseCertificate = (text: string, source: CertificateSource): X509Certificate => {
   const base64 = text.replaceAll(/-----(?:BEGIN|END) CERTIFICATE-----|\s/g, '');
-  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return refuseCertificate('one is not PEM');
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64)) return refuseCertificate(source, 'one is not PEM');
   try {
     return new X509Certificate(Buffer.from(base64, 'base64'));
   } catch {
-    return refuseCertificate('one cannot be read');
+    return refuseCertificate(source, 'one cannot be read');
   }
 };
 
+const isStrong = ({ publicKey: { asymmetricKeyType, asymmetricKeyDetails } }: X509Certificate): boolean =>
+  asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_BITS;
+
 /**
  * Returns certificates of a provider as PEM, each once. Their dates do not count: providers use certificates only as
- * containers of keys, and often let them expire. Throws `unprocessable`.
+ * containers of keys, and often let them expire. Metadata can have other kinds too, which are left out. Throws
+ * `unprocessable`.
  */
-export const normalizeCertificates = (texts: readonly string[]): readonly string[] => {
-  const certificates = texts.map((text) => {
-    const certificate = parseCertificate(text);
-    const { asymmetricKeyType, asymmetricKeyDetails } = certificate.publicKey;
-    if (asymmetricKeyType !== 'rsa') refuseCertificate('one has another kind of key');
-    if ((asymmetricKeyDetails?.modulusLength ?? 0) < MIN_BITS) refuseCertificate('one has a shorter key');
-    return certificate.toString();
-  });
-  return [...new Set(certificates)];
+export const normalizeCertificates = (texts: readonly string[], source: CertificateSource): readonly string[] => {
+  const all = texts.map((text) => parseCertificate(text, source));
+  const strong = all.filter(isStrong);
+  const isComplete = source === 'metadata' ? strong.length > 0 : strong.length === all.length;
+  if (!isComplete) refuseCertificate(source, 'one has another kind of key, or a shorter one');
+  const certificates = [...new Set(strong.map((certificate) => certificate.toString()))];
+  if (certificates.length > MAX_CERTIFICATES) refuseCertificate(source, `at most ${MAX_CERTIFICATES} of them`);
+  return certificates;
 };
 
 const ALGORITHM = {
@@ -48,7 +51,7 @@ const ALGORITHM = {
 };
 
 /** A private key and its certificate, both PEM. */
-type ServiceKey = { readonly privateKey: string; readonly certificate: string };
+export type ServiceKey = { readonly privateKey: string; readonly certificate: string };
 
 /** Creates the key of this server at one provider: it signs requests, and decrypts assertions. */
 export const createServiceKey = async (now: Date): Promise<ServiceKey> => {

@@ -10,6 +10,9 @@ export type MetadataSource = {
   readonly metadataUrl?: string | null | undefined;
 };
 
+/** Files of metadata often have some. Nobody signs what is read here, so they cannot hide anything. */
+const COMMENTS = /<!--[\s\S]*?-->/g;
+
 const fetchMetadata = createProviderFetch(PROVIDER_TIMEOUT_MS);
 
 const download = async (url: string): Promise<string> => {
@@ -34,7 +37,7 @@ export const readMetadataSource = async ({
   const attribute = metadata ? 'metadata' : 'metadata-url';
   try {
     const xml = metadata || (metadataUrl ? await download(metadataUrl) : null);
-    return xml === null ? null : readProviderMetadata(readXml(xml).root);
+    return xml === null ? null : readProviderMetadata(readXml(xml.replaceAll(COMMENTS, '')).root);
   } catch (error) {
     if (!(error instanceof ProviderFault)) throw error;
     throw unprocessable(`${attribute}: must be the SAML metadata of an identity provider: ${error.message}`, attribute);

@@ -41,6 +41,8 @@ const requireOwnSignature = (element: XmlElement, id: string): XmlElement => {
   const signature = findChild(element, SIGNATURE, 'Signature') ?? refuseXml(`the ${element.name} is not signed`);
   const all = listDescendants(element).filter((one) => isElement(one, SIGNATURE, 'Signature'));
   if (all.length > 1) refuseXml(`the ${element.name} has several signatures`);
+  const parts = signature.children.map(({ namespace, name }) => (namespace === SIGNATURE ? name : '')).join(' ');
+  if (!/^SignedInfo SignatureValue(?: KeyInfo)?$/.test(parts)) refuseXml('the signature has unknown parts');
   const signedInfo = requireChild(signature, SIGNATURE, 'SignedInfo');
   requireAlgorithm(requireChild(signedInfo, SIGNATURE, 'CanonicalizationMethod'), [EXCLUSIVE]);
   requireAlgorithm(requireChild(signedInfo, SIGNATURE, 'SignatureMethod'), SIGNATURES);
@@ -55,12 +57,24 @@ const requireOwnSignature = (element: XmlElement, id: string): XmlElement => {
 
 const ID = /^[A-Za-z_][\w.-]{0,255}$/;
 
-const verifyWith = (xml: string, signature: object, publicCert: string): string | undefined => {
+const pick = <T>(all: Readonly<Record<string, T>>, names: readonly string[]): Record<string, T> =>
+  Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name)));
+
+/** The library finds algorithms by other ways than the checks, so it knows the allowed ones only. */
+const createVerifier = (publicCert: string): SignedXml => {
   const verifier = new SignedXml({ publicCert, getCertFromKeyInfo: () => null });
   verifier.idAttributes = ['ID'];
+  verifier.SignatureAlgorithms = pick(verifier.SignatureAlgorithms, SIGNATURES);
+  verifier.HashAlgorithms = pick(verifier.HashAlgorithms, DIGESTS);
+  verifier.CanonicalizationAlgorithms = pick(verifier.CanonicalizationAlgorithms, [EXCLUSIVE, ENVELOPED]);
+  return verifier;
+};
+
+const verifyWith = (xml: string, signature: object, publicCert: string): string | undefined => {
+  const verifier = createVerifier(publicCert);
   try {
     verifier.loadSignature(signature as Parameters<SignedXml['loadSignature']>[0]);
-    if (!verifier.checkSignature(xml)) return undefined;
+    if (verifier.canonicalizationAlgorithm !== EXCLUSIVE || !verifier.checkSignature(xml)) return undefined;
   } catch {
     // Its messages contain parts of the document.
     return undefined;

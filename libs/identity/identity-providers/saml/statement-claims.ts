@@ -18,12 +18,14 @@ const EMAIL_ATTRIBUTES = [
  */
 export const toRawClaims = (
   { subject, subjectFormat, sessionIndex, authenticatedAt, attributes }: SamlStatement,
-  { provesEmails }: { readonly provesEmails: boolean },
+  { provesEmails, groupsClaim }: { readonly provesEmails: boolean; readonly groupsClaim: string },
 ): Readonly<Record<string, unknown>> => {
   const entries = [...attributes].map(([name, values]) => [name, values.length === 1 ? values[0] : values] as const);
   const stated = EMAIL_ATTRIBUTES.flatMap((name) => attributes.get(name) ?? []);
   const email = stated[0] ?? (subjectFormat === EMAIL_FORMAT ? subject : undefined);
   return {
+    // SAML has no usual form of an empty list, so providers leave out the attribute of people without groups.
+    [groupsClaim]: [],
     ...Object.fromEntries(entries),
     sub: subject,
     sid: sessionIndex,

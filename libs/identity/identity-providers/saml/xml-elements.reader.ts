@@ -3,7 +3,11 @@ import { MAX_XML, refuseXml, type XmlElement } from './xml-elements.js';
 
 /** Deeper documents would exhaust the stack of the canonicalization. SAML needs about 10 levels. */
 const MAX_DEPTH = 40;
-const MAX_ELEMENTS = 10_000;
+const MAX_ELEMENTS = 5_000;
+/** Prefixes of namespaces that a document declares. Each element costs time for each of them. */
+const MAX_PREFIXES = 30;
+/** Attributes of one element. The parser compares each of them with each other one. */
+const MAX_ATTRIBUTES = 40;
 
 /** The node of the parser that belongs to an element. Only code for signatures needs it. */
 type XmlNode = object;
@@ -49,6 +53,7 @@ export const readXml = (text: string): ReadXml => {
   if (text.length > MAX_XML) refuseXml(`the XML has more than ${MAX_XML} characters`);
   const content = text.replace(/^\uFEFF?\s*<\?xml[^<>]*\?>/, '');
   if (/<[!?]/.test(content)) refuseXml('the XML has a comment, a section or a document type');
+  refuseExpensive(content);
   const errorHandler = { warning: refuseSyntax, error: refuseSyntax, fatalError: refuseSyntax };
   const document = new DOMParser({ errorHandler }).parseFromString(text, 'text/xml');
   const roots = Array.from(document?.childNodes ?? []).filter(({ nodeType }) => nodeType === ELEMENT_NODE);
@@ -56,6 +61,17 @@ export const readXml = (text: string): ReadXml => {
   if (!root || others.length > 0) return refuseSyntax();
   const nodes = new Map<XmlElement, XmlNode>();
   return { root: readElement(root, 1, nodes), getNode: (element) => nodes.get(element) ?? refuseSyntax() };
+};
+
+/** Refuses what would take the parser and the canonicalization long, before either of them runs. */
+const refuseExpensive = (text: string): void => {
+  const tags = text.split('<');
+  // Each element has at most two.
+  if (tags.length > 2 * MAX_ELEMENTS) refuseXml(`the XML has more than ${MAX_ELEMENTS} elements`);
+  const prefixes = new Set(Array.from(text.matchAll(/xmlns(?::([^\s=]+))?\s*=/g), ([, prefix]) => prefix));
+  if (prefixes.size > MAX_PREFIXES) refuseXml(`the XML declares more than ${MAX_PREFIXES} prefixes`);
+  if (tags.some((tag) => (tag.match(/=\s*["']/g)?.length ?? 0) > MAX_ATTRIBUTES))
+    refuseXml(`an element has more than ${MAX_ATTRIBUTES} attributes`);
 };
 
 const readElement = (node: DomElement, depth: number, nodes: Map<XmlElement, XmlNode>): XmlElement => {

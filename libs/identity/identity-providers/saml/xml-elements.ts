@@ -33,9 +33,9 @@ export const listChildren = (parent: XmlElement, namespace: string, name: string
 
 /** Returns the child; undefined if there is none. Throws `ProviderFault` if there are several: readers could differ. */
 export const findChild = (parent: XmlElement, namespace: string, name: string): XmlElement | undefined => {
-  const found = listChildren(parent, namespace, name);
-  if (found.length > 1) refuseXml(`${parent.name} has several elements ${name}`);
-  return found[0];
+  const matches = listChildren(parent, namespace, name);
+  if (matches.length > 1) refuseXml(`${parent.name} has several elements ${name}`);
+  return matches[0];
 };
 
 export const requireChild = (parent: XmlElement, namespace: string, name: string): XmlElement =>

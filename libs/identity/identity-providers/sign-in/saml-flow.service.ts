@@ -121,7 +121,7 @@ export class SamlFlow {
   }
 
   private async getPrivateKey(provider: IdentityProviderRow): Promise<string> {
-    return (await this.directory.getClientSecret(provider)) ?? refuse('this server has no key for the provider');
+    return (await this.directory.getServiceKey(provider)) ?? refuse('this server has no key for the provider');
   }
 }
 

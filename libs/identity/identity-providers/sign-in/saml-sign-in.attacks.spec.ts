@@ -31,8 +31,8 @@ beforeAll(async () => {
   acme = await addSamlProvider(server, () => clock.now());
   rival = await addSamlProvider(server, () => clock.now(), { name: 'Rival', issuer: 'https://rival.example.test' });
   otherKey = await createServiceKey(new Date());
-  const shown = expectStatus(await server.get(`/api/v2/admin/identity-providers/${acme.id}`), 200);
-  serviceCertificate = shown.body.data.attributes['service-certificate'] as string;
+  const document = expectStatus(await server.get(`/api/v2/admin/identity-providers/${acme.id}`), 200);
+  serviceCertificate = document.body.data.attributes['service-certificate'] as string;
 });
 
 afterAll(async () => {
@@ -138,6 +138,15 @@ describe('a wrapped signature is refused', () => {
       'a second reference',
       'SignedInfo has several elements Reference',
       (xml) => xml.replace(/<ds:Reference.*<\/ds:Reference>/s, (own) => own + own),
+    ],
+    [
+      'another algorithm before the signed part',
+      'the signature has unknown parts',
+      (xml) =>
+        xml.replace(
+          '<ds:SignedInfo>',
+          '<x:y xmlns:x="u"><x:SignatureMethod Algorithm="http://www.w3.org/2000/09/xmldsig#rsa-sha1"/></x:y><ds:SignedInfo>',
+        ),
     ],
     [
       'a reference to the whole document',
@@ -320,13 +329,35 @@ describe('a response is refused', () => {
       'the XML has more than 40 levels',
       {
         changeResponse: (xml) =>
-          xml.replace('</samlp:Status>', `${'<x>'.repeat(20_000)}${'</x>'.repeat(20_000)}</samlp:Status>`),
+          xml.replace('</samlp:Status>', `${'<x>'.repeat(4_000)}${'</x>'.repeat(4_000)}</samlp:Status>`),
       },
     ],
     [
       'with too many elements',
-      'the XML has more than 10000 elements',
+      'the XML has more than 5000 elements',
       { changeResponse: (xml) => xml.replace('</samlp:Status>', `${'<x/>'.repeat(11_000)}</samlp:Status>`) },
+    ],
+    [
+      'with many prefixes of namespaces',
+      'the XML declares more than 30 prefixes',
+      {
+        changeResponse: (xml) =>
+          xml.replace(
+            '<samlp:Status>',
+            `<samlp:Status ${Array.from({ length: 39 }, (_, n) => `xmlns:a${n}="u"`).join(' ')}>`,
+          ),
+      },
+    ],
+    [
+      'with many attributes',
+      'an element has more than 40 attributes',
+      {
+        changeResponse: (xml) =>
+          xml.replace(
+            '<samlp:Status>',
+            `<samlp:Status ${Array.from({ length: 41 }, (_, n) => `a${n}="u"`).join(' ')}>`,
+          ),
+      },
     ],
     ['that is empty', 'the XML is no response', { changeResponse: () => '<x/>' }],
   ])('%s', (_, reason, forgery, status = 400) => expectRefusal(forgery, reason, status));

@@ -71,6 +71,17 @@ describe('a person', () => {
 
     await acme.signIn(acme.open(), { subject: 's-grace', attributes: { MemberOf: ['others'] } });
     expect(await listTeams('grace')).toEqual([]);
+
+    // A provider leaves out the attribute of a person without groups.
+    await acme.signIn(acme.open(), { subject: 's-grace', attributes: { MemberOf: ['developers'] } });
+    expect(await listTeams('grace')).toEqual(['developers']);
+    await acme.signIn(acme.open(), { subject: 's-grace' });
+    expect(await listTeams('grace')).toEqual([]);
+    await acme.signIn(acme.open(), { subject: 's-grace', attributes: { MemberOf: ['developers'] } });
+    await configure({ 'allowed-groups': ['developers'] });
+    expect((await acme.signIn(acme.open(), { subject: 's-grace' })).status).toBe(403);
+    expect(await listTeams('grace')).toEqual([]);
+    await configure({ 'allowed-groups': [] });
   });
 
   it('gets an address only from a provider that proves addresses, in an allowed domain', async () => {

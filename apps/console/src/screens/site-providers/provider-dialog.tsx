@@ -130,7 +130,7 @@ export const ProviderDialog = ({ provider, onClose }: ProviderDialogProps) => {
   const form = useForm(present, provider === null ? creation : change);
   const { name } = form.trimmed;
   const save = () => {
-    const entered = toAttributes(form.trimmed);
+    const entered = toAttributes(form.trimmed, provider === null);
     const done = (what: string) => reportAndClose(`${name} is ${what}.`, onClose);
     if (provider === null) return creation.mutate(entered, done('added'));
     // Somebody else may have changed the other attributes since the dialog was opened.

@@ -95,17 +95,25 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 /** Returns the certificates of a text, or the text itself so that the server says what is wrong. */
 const toCertificates = (text: string): string[] => (text === '' ? [] : (text.match(CERTIFICATE) ?? [text]));
 
-/** What the metadata say counts if the person leaves a field empty. */
-const toSamlAttributes = (fields: ProviderFields) => ({
-  ...(fields.metadata === '' ? {} : { metadata: fields.metadata }),
-  ...(fields['metadata-url'] === '' ? {} : { 'metadata-url': fields['metadata-url'] }),
-  ...(fields['sign-in-url'] === '' ? {} : { 'sign-in-url': fields['sign-in-url'] }),
-  ...(fields['sign-out-url'] === '' ? {} : { 'sign-out-url': fields['sign-out-url'] }),
-  ...(fields.certificates === '' ? {} : { certificates: toCertificates(fields.certificates) }),
-  ...(fields.issuer === '' ? {} : { issuer: fields.issuer }),
-  ...(fields['client-id'] === '' ? {} : { 'client-id': fields['client-id'] }),
-  'proves-emails': fields['proves-emails'],
-});
+const dropEmpty = <V extends Readonly<Record<string, string | readonly string[] | null>>>(values: V): Partial<V> =>
+  Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== null && value.length > 0),
+  ) as unknown as Partial<V>;
+
+/** An empty field of a new provider is what the metadata say. In an edit, the person has cleared it. */
+const toSamlAttributes = (fields: ProviderFields, isNew: boolean) => {
+  const { metadata, 'metadata-url': metadataUrl, issuer, 'client-id': entityId } = fields;
+  const clearable = {
+    'sign-in-url': fields['sign-in-url'] || null,
+    'sign-out-url': fields['sign-out-url'] || null,
+    certificates: toCertificates(fields.certificates),
+  };
+  return {
+    ...dropEmpty({ metadata, 'metadata-url': metadataUrl, issuer, 'client-id': entityId }),
+    ...(isNew ? dropEmpty(clearable) : clearable),
+    'proves-emails': fields['proves-emails'],
+  };
+};
 
 const toOidcAttributes = (fields: ProviderFields) => ({
   issuer: fields.issuer,
@@ -115,7 +123,7 @@ const toOidcAttributes = (fields: ProviderFields) => ({
 });
 
 /** Returns the attributes of a request. An empty secret keeps the present one. */
-export const toAttributes = (fields: ProviderFields): ProviderAttributes => ({
+export const toAttributes = (fields: ProviderFields, isNew: boolean): ProviderAttributes => ({
   name: fields.name,
   protocol: fields.protocol,
   enabled: fields.enabled,
@@ -128,5 +136,5 @@ export const toAttributes = (fields: ProviderFields): ProviderAttributes => ({
   'allowed-groups': toEntries(fields['allowed-groups']),
   'mapped-groups': toEntries(fields['mapped-groups']),
   'external-id-claim': fields['external-id-claim'] || null,
-  ...(fields.protocol === 'saml' ? toSamlAttributes(fields) : toOidcAttributes(fields)),
+  ...(fields.protocol === 'saml' ? toSamlAttributes(fields, isNew) : toOidcAttributes(fields)),
 });
