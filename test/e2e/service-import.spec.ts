@@ -126,6 +126,39 @@ const COMPLETE = {
   variables: { created: 2, waiting: 1 },
 };
 
+/** Fails after this number of requests, as the process that was killed sent no more. */
+const connectUntil = (limit: number): SourceConnection => {
+  const connection = connect();
+  let sent = 0;
+  const cut =
+    (fetch: SourceConnection['files']): SourceConnection['files'] =>
+    (...request) => {
+      if ((sent += 1) > limit) throw new Error('interrupted');
+      return fetch(...request);
+    };
+  return { ...connection, documents: cut(connection.documents), files: cut(connection.files) };
+};
+
+/** Interrupts the import after ever more requests, until it ends. Resolves to its last result. */
+const runInterrupted = async (options: Partial<ServiceImport>): Promise<ImportResult> => {
+  for (let limit = 3; ; limit += 5) {
+    try {
+      return await run({ ...options, connection: connectUntil(limit) });
+    } catch (error) {
+      if ((error as Error).message !== 'interrupted') throw error;
+    }
+  }
+};
+
+const idOfSource = async (name: string): Promise<string> =>
+  expectStatus(await source.get(`/api/v2/organizations/acme/workspaces/${name}`), 200).body.data.id as string;
+
+const describeStates = async (organization: string): Promise<readonly unknown[]> => {
+  const path = `/api/v2/state-versions?filter[workspace][name]=core&filter[organization][name]=${organization}`;
+  const { data } = expectStatus(await target.get(path), 200).body;
+  return data.map(({ attributes: { serial, 'created-at': at } }: any) => [serial, at]);
+};
+
 describe('an import from another service', () => {
   it('changes nothing without --apply, and says what it would do', async () => {
     const before = await countEvents(target);
@@ -181,6 +214,94 @@ describe('an import from another service', () => {
     expect(await countEvents(target)).toEqual(before);
     const verified = await run({ mode: 'verify' });
     expect(verified.report.notes.filter(({ outcome }) => outcome === 'differs')).toEqual([]);
+  });
+
+  it('finds states whose bytes differ', async () => {
+    const connection = connect();
+    const files: SourceConnection['files'] = () => Promise.resolve(new Response('{"version":4}'));
+    const { report } = await run({ mode: 'verify', connection: { ...connection, files } });
+    const differences = report.notes.filter(({ outcome }) => outcome === 'differs').map(({ detail }) => detail);
+    expect(differences).toEqual(Array.from({ length: 4 }, () => expect.stringContaining('has other bytes')));
+  });
+
+  it('continues after interruptions, and copies everything once', async () => {
+    const values = new SuppliedValues('{"workspaces/core/env/SECRET":"supplied"}');
+    await runInterrupted({ into: 'other', values });
+    expect(await describeStates('other')).toEqual(await describeStates('acme'));
+    const verified = await run({ into: 'other', mode: 'verify' });
+    expect(verified.report.notes.filter(({ outcome }) => outcome === 'differs')).toEqual([]);
+    const { tokens } =
+      (await target.database.row<{ tokens: number }>(sql`
+      select count(*)::integer as tokens from authentication_tokens where description like 'cadastre import%'`)) ?? {};
+    expect(tokens).toBe(0);
+  });
+
+  it('never changes a workspace of the same name that was not imported, nor a copy that is in use', async () => {
+    await makeOrganization(target, 'third');
+    const own = await makeWorkspace(target, 'third', 'core', { description: 'mine' });
+    const { report } = await run({ into: 'third' });
+    expect(report.notes).toContainEqual(expect.objectContaining({ kind: 'workspaces', name: 'core', outcome: 'kept' }));
+    const vars = expectStatus(await target.get(`/api/v2/workspaces/${own}/vars`), 200).body.data;
+    expect(vars).toEqual([]);
+    const { id } = expectStatus(await target.get('/api/v2/organizations/third/workspaces/edge'), 200).body.data;
+    expectStatus(await target.post(`/api/v2/workspaces/${id as string}/actions/unlock`), 200);
+    await makeVariable(source, `/api/v2/workspaces/${await idOfSource('edge')}/vars`, { key: 'late', value: '1' });
+    const later = await run({ into: 'third' });
+    expect(later.report.count('created')).toBe(0);
+    expect(later.report.notes).toContainEqual(
+      expect.objectContaining({ name: 'workspaces/edge/terraform/late', outcome: 'differs' }),
+    );
+  });
+
+  it('hands a workspace over, so that never both sides can change it, and back', async () => {
+    const read = async (server: TestServer, organization: string) => {
+      const path = `/api/v2/organizations/${organization}/workspaces/core`;
+      const { attributes, relationships } = expectStatus(await server.get(path), 200).body.data;
+      return { reason: attributes['locked-reason'], state: relationships['current-state-version'].data?.id as unknown };
+    };
+    const finished = await run({ mode: 'finish' });
+    expect(finished.report.notes).toContainEqual(
+      expect.objectContaining({
+        name: 'core',
+        outcome: 'created',
+        detail: expect.stringContaining('organization = "acme"'),
+      }),
+    );
+    expect((await read(source, 'acme')).reason).toMatch(/^Moved to .*\/app\/acme\/workspaces\/core$/);
+    expect((await read(target, 'acme')).reason).toBeNull();
+    expect((await run({ mode: 'finish' })).report.count('created')).toBe(0);
+    await run({ mode: 'undo' });
+    expect((await read(source, 'acme')).reason).toBeNull();
+    expect((await read(target, 'acme')).reason).toContain('Imported from');
+    const late = stateFile({ serial: 9, lineage: states[0]?.lineage ?? '' });
+    await upload(await idOfSource('core'), late);
+    await run({ mode: 'finish' });
+    const path = '/api/v2/state-versions?filter[workspace][name]=core&filter[organization][name]=acme';
+    const [newest] = expectStatus(await target.get(path), 200).body.data;
+    expect([newest.attributes.serial, newest.id]).toEqual([9, (await read(target, 'acme')).state]);
+  });
+
+  it('takes nothing back that was changed here', async () => {
+    const { id } = expectStatus(await target.get('/api/v2/organizations/acme/workspaces/core'), 200).body.data;
+    const file = stateFile({ serial: 10, lineage: states[0]?.lineage ?? '' });
+    expectStatus(await target.post(`/api/v2/workspaces/${id as string}/actions/lock`), 200);
+    const versions = `/api/v2/workspaces/${id as string}/state-versions`;
+    expectStatus(await target.post(versions, newStateVersion(file, { inline: true })), 201);
+    expectStatus(await target.post(`/api/v2/workspaces/${id as string}/actions/unlock`), 200);
+    const { report } = await run({ mode: 'undo' });
+    expect(report.notes).toContainEqual(
+      expect.objectContaining({ name: 'core', outcome: 'kept', detail: 'has states that the source lacks' }),
+    );
+    expect((await source.get('/api/v2/organizations/acme/workspaces/core')).body.data.attributes.locked).toBe(true);
+  });
+
+  it('gives no other caller an origin', async () => {
+    const id = await makeWorkspace(target, 'acme', 'plain');
+    const [row] = await target.database.rows<{ origins: number }>(sql`
+      select count(*)::integer as origins from event_store.events e
+        left join event_store.contexts shared on shared.id = e.shared_context
+       where e.stream = ${id} and coalesce(e.context, shared.context) ? 'origin'`);
+    expect(row?.origins).toBe(0);
   });
 
   it('leaves views that a rebuild would compute from the log', async () => {

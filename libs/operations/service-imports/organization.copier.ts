@@ -1,4 +1,5 @@
 import type { ImportContext } from './copies/resources.copier.js';
+import { handOver } from './copies/handover.copier.js';
 import { copyProjects } from './copies/projects.copier.js';
 import { copyPeople, copyTeamAccess } from './copies/teams.copier.js';
 import { copyVariableSets } from './copies/variables.copier.js';
@@ -14,6 +15,7 @@ export const importFromService = async (context: ImportContext): Promise<void> =
   if (!(await source.find(`/api/v2/organizations/${organization}`))) {
     throw new ImportSourceError(`the source shows no organization ${organization} to this token`);
   }
+  if (context.mode === 'finish' || context.mode === 'undo') return handOver(context);
   await copyProjects(context);
   await copyPeople(context);
   await copyWorkspaces(context);

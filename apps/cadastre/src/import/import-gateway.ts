@@ -13,7 +13,7 @@ const MIB = 1024 * 1024;
 
 /** The largest state that an import copies. */
 export const MAX_STATE_BYTES = 256 * MIB;
-/** The state in a request, its Base64, and both once more while they are parsed. */
+/** A state in a request, its Base64, and copies of both while the request is parsed. */
 const BODY_BYTES = 4 * MAX_STATE_BYTES;
 
 type LocalRequest = Omit<TargetRequest, 'origin' | 'body'> & {

@@ -14,6 +14,8 @@ export type ServiceImportOptions = {
   readonly report?: string;
   readonly apply?: boolean;
   readonly verify?: boolean;
+  readonly finish?: boolean;
+  readonly undo?: boolean;
   readonly states?: number;
   readonly rate: number;
 };

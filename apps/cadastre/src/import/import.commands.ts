@@ -40,10 +40,12 @@ const connect = async (
   pause: (ms) => delay(ms, undefined, { signal }),
 });
 
-const chooseMode = ({ apply, verify }: ServiceImportOptions): ImportContext['mode'] => {
-  if (apply && verify) throw new StartupError('--apply and --verify: choose one');
-  if (apply) return 'apply';
-  return verify ? 'verify' : 'dry run';
+const MODES = ['apply', 'verify', 'finish', 'undo'] as const;
+
+const chooseMode = (options: ServiceImportOptions): ImportContext['mode'] => {
+  const [mode, ...others] = MODES.filter((name) => options[name]);
+  if (others.length > 0) throw new StartupError(`${MODES.map((name) => `--${name}`).join(', ')}: choose one`);
+  return mode ?? 'dry run';
 };
 
 const printResult = async (
@@ -97,6 +99,8 @@ export const addImportCommand = (program: Command): void => {
     .option('--report <name>', 'write the report to NAME.md and NAME.json instead of printing it')
     .option('--apply', 'create what is missing; run it again to continue after an interruption')
     .option('--verify', 'compare both sides, and change nothing')
+    .option('--finish', 'lock each workspace at the source, copy its last states, and unlock the copy')
+    .option('--undo', 'lock the copies, and unlock the workspaces that --finish has locked at the source')
     .option('--states <n>', 'copy only the newest state versions of each workspace', parseCount(1, 100_000))
     .option('--rate <n>', 'requests to the source in a second', parseCount(1, 1_000), 20)
     .action(

@@ -57,8 +57,8 @@ const withOwnerToken = async <T>(
 };
 
 const requireOwner = async (target: ImportTarget, { owner, into }: ServiceImport): Promise<void> => {
-  const found = await target.find(`/api/v2/organizations/${into}`);
-  const permissions = found?.attributes['permissions'] as { readonly 'can-destroy'?: unknown } | undefined;
+  const organization = await target.find(`/api/v2/organizations/${into}`);
+  const permissions = organization?.attributes['permissions'] as { readonly 'can-destroy'?: unknown } | undefined;
   if (permissions?.['can-destroy'] === true) return;
   throw new StartupError(
     `--owner: ${owner} must be an owner of the organization ${into} of this site. Create the organization first, or name ` +
@@ -66,36 +66,47 @@ const requireOwner = async (target: ImportTarget, { owner, into }: ServiceImport
   );
 };
 
-const importWithToken = async (runtime: Runtime, task: ServiceImport, token: string): Promise<ImportResult> => {
-  const { store, clock } = runtime;
+const createContext = (
+  { store, clock, settings }: Runtime,
+  task: ServiceImport,
+  target: ImportTarget,
+): ImportContext => {
   const { connection, organization, into, values, mode, newestStates, signal, progress } = task;
+  return {
+    source: new SourceReader(connection),
+    target,
+    database: store.database,
+    clock,
+    publicUrl: settings.publicUrl,
+    report: new ImportReport(),
+    from: `${connection.address.origin}/app/${organization}`,
+    expected: { states: 0 },
+    projects: new Map(),
+    teams: new Map(),
+    workspaces: new Map(),
+    values,
+    organization,
+    into,
+    mode,
+    newestStates,
+    signal,
+    progress,
+  };
+};
+
+const importWithToken = async (runtime: Runtime, task: ServiceImport, token: string): Promise<ImportResult> => {
+  const { clock } = runtime;
   const gateway = await openImportGateway(runtime, token);
   try {
-    const source = new SourceReader(connection);
-    const target = new ImportTarget(gateway.fetch);
-    const report = new ImportReport();
-    await requireOwner(target, task);
-    const from = `${connection.address.origin}/app/${organization}`;
+    const context = createContext(runtime, task, new ImportTarget(gateway.fetch));
+    await requireOwner(context.target, task);
     const startedAt = clock.now().toISOString();
-    const expected = { states: 0 };
-    const copies = { projects: new Map(), teams: new Map(), workspaces: new Map() };
-    const control = { signal, progress, expected, clock, database: store.database };
-    await importFromService({
-      source,
-      target,
-      report,
-      values,
-      organization,
-      into,
-      from,
-      mode,
-      newestStates,
-      ...copies,
-      ...control,
-    });
-    const seconds = Math.ceil(expected.states / connection.requestsPerSecond);
-    const work = { requests: source.requests, expected: { requests: expected.states, seconds } };
-    return { report, summary: { from, into, mode, startedAt, endedAt: clock.now().toISOString(), ...work } };
+    await importFromService(context);
+    const { from, into, mode, source, report } = context;
+    const { states } = context.expected;
+    const expected = { requests: states, seconds: Math.ceil(states / task.connection.requestsPerSecond) };
+    const times = { startedAt, endedAt: clock.now().toISOString() };
+    return { report, summary: { from, into, mode, ...times, requests: source.requests, expected } };
   } finally {
     await gateway.close();
   }

@@ -22,7 +22,9 @@ export type ImportContext = {
   readonly into: string;
   /** The address of the source with its organization, as events name it. */
   readonly from: string;
-  readonly mode: 'dry run' | 'apply' | 'verify';
+  readonly mode: 'dry run' | 'apply' | 'verify' | 'finish' | 'undo';
+  /** The address of this site, such as `https://cadastre.example.com`. */
+  readonly publicUrl: string;
   /** How many state versions of each workspace to copy, the newest ones; null for all. */
   readonly newestStates: number | null;
   readonly signal: AbortSignal;
@@ -71,11 +73,11 @@ const toComparable = (value: unknown): string =>
 
 /** Returns the names of attributes that have other values here. A blank text is no value. */
 export const listDifferences = (
-  wanted: Readonly<Record<string, unknown>>,
+  values: Readonly<Record<string, unknown>>,
   present: Readonly<Record<string, unknown>>,
   hidden: readonly string[] = [],
 ): readonly string[] =>
-  Object.entries(wanted).flatMap(([name, value]) => {
+  Object.entries(values).flatMap(([name, value]) => {
     const other = present[name];
     if (hidden.includes(name) || (isBlank(value) && isBlank(other))) return [];
     return toComparable(value) === toComparable(other) ? [] : [name];
@@ -108,7 +110,7 @@ export const copyResource = async (context: ImportContext, copy: ResourceCopy): 
     report.add(kind, name, 'failed', outcome.refused);
     return undefined;
   }
-  const dropped = outcome.dropped.map((attribute) => `${attribute.name} is left out: ${attribute.detail}`);
+  const dropped = outcome.dropped.map((attribute) => `${attribute.path.join('/')} is left out: ${attribute.detail}`);
   report.add(kind, name, 'created', dropped.length > 0 ? dropped.join('; ') : null);
   return outcome.id;
 };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { SourceReader } from '../source/source.reader.js';
 import { ImportSourceError } from '../source/source-errors.js';
 import { getText, type ForeignResource } from '../source/source-documents.js';
 import { describeOrigin, type ImportContext } from './resources.copier.js';
@@ -37,13 +38,18 @@ const readFacts = (bytes: Uint8Array): { readonly serial?: unknown; readonly lin
   }
 };
 
+const computeMd5 = (bytes: Uint8Array): string => createHash('md5').update(bytes).digest('hex');
+
+const downloadVersion = (source: SourceReader, version: ForeignResource): Promise<Uint8Array> =>
+  source.download(getText(version, 'hosted-state-download-url') ?? '');
+
 const toNewVersion = (version: ForeignResource, bytes: Uint8Array) => {
   const { serial, lineage } = readFacts(bytes);
   return {
     type: 'state-versions',
     attributes: {
       serial: typeof serial === 'number' ? serial : version.attributes['serial'],
-      md5: createHash('md5').update(bytes).digest('hex'),
+      md5: computeMd5(bytes),
       ...(typeof lineage === 'string' ? { lineage } : {}),
       // At the source, a version can have the serial of an earlier one.
       force: true,
@@ -58,12 +64,23 @@ const copyVersion = async (
   workspace: CopiedWorkspace,
 ): Promise<boolean> => {
   const { source, target, report } = context;
-  const bytes = await source.download(getText(version, 'hosted-state-download-url') ?? '');
+  const bytes = await downloadVersion(source, version);
   const path = `/api/v2/workspaces/${workspace.id}/state-versions`;
   const outcome = await target.create(path, toNewVersion(version, bytes), describeOrigin(context, version));
   if ('refused' in outcome) report.add(KIND, `${workspace.name} ${version.id}`, 'failed', outcome.refused);
   else report.add(KIND, workspace.name, 'created');
   return 'id' in outcome;
+};
+
+/** Compares the bytes at the source with those that were stored here. Only --verify reads them. */
+const compareVersion = async (
+  { source, report, mode }: ImportContext,
+  version: ForeignResource,
+  { name, md5 }: { readonly name: string; readonly md5: string },
+): Promise<void> => {
+  const isSame = mode !== 'verify' || computeMd5(await downloadVersion(source, version)) === md5;
+  if (isSame) report.add(KIND, name, 'same');
+  else report.add(KIND, name, 'differs', `${version.id} has other bytes at the source`);
 };
 
 type CopiedWorkspace = { readonly id: string; readonly name: string };
@@ -72,8 +89,8 @@ type StateCopy = {
   readonly name: string;
   /** Null if a dry run would create the workspace. */
   readonly id: string | null;
-  /** Ids at the source of versions that are here. */
-  readonly copied: ReadonlySet<string>;
+  /** The MD5 of versions that are here, by their id at the source. */
+  readonly copied: ReadonlyMap<string, string>;
   readonly mayChange: boolean;
 };
 
@@ -88,7 +105,8 @@ export const copyStateVersions = async (context: ImportContext, copy: StateCopy)
   // A version between copied ones cannot be added: it would become the current state.
   const first = versions.findLastIndex((version) => copied.has(version.id)) + 1;
   for (const version of versions.slice(0, first)) {
-    if (copied.has(version.id)) report.add(KIND, name, 'same');
+    const md5 = copied.get(version.id);
+    if (md5 !== undefined) await compareVersion(context, version, { name, md5 });
     else report.add(KIND, name, 'differs', `${version.id} is missing, and a later version is here`);
   }
   for (const version of versions.slice(first)) {

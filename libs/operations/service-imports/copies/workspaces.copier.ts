@@ -79,10 +79,10 @@ const toNewWorkspace = async (
   };
 };
 
-const NOTHING_COPIED: ImportedWorkspaceState = { states: new Set(), wasLocked: false };
+const NOTHING_COPIED: ImportedWorkspaceState = { states: new Map(), wasLocked: false, hasOwnStates: false };
 
 /** Reason of the lock with which a copied workspace waits until people use it. */
-const describeImportLock = (from: string): string =>
+export const describeImportLock = (from: string): string =>
   `Imported from ${from}, where it is still in use. Unlock it when nobody uses it there any more.`;
 
 /** The copy of a workspace while its contents are copied. */
@@ -116,7 +116,7 @@ const copyContents = async (
 };
 
 /** Returns the copy of a workspace here, or undefined. */
-const findCopy = async (
+export const findCopy = async (
   context: ImportContext,
   source: ForeignResource,
   name: string,

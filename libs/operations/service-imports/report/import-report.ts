@@ -40,7 +40,7 @@ export class ImportReport {
 export type ImportSummary = {
   readonly from: string;
   readonly into: string;
-  readonly mode: 'dry run' | 'apply' | 'verify';
+  readonly mode: 'dry run' | 'apply' | 'verify' | 'finish' | 'undo';
   readonly startedAt: string;
   readonly endedAt: string;
   readonly requests: number;

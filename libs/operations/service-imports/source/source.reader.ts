@@ -33,8 +33,8 @@ const computePause = (response: Response | null, attempt: number): number => {
   const seconds = Number(
     response?.headers.get('retry-after') ?? response?.headers.get('x-ratelimit-reset') ?? Number.NaN,
   );
-  const asked = Number.isFinite(seconds) && seconds > 0 ? seconds * SECOND_MS : 0;
-  return Math.min(MAX_PAUSE_MS, Math.max(asked, FIRST_PAUSE_MS * 2 ** (attempt - 1)));
+  const requestedMs = Number.isFinite(seconds) && seconds > 0 ? seconds * SECOND_MS : 0;
+  return Math.min(MAX_PAUSE_MS, Math.max(requestedMs, FIRST_PAUSE_MS * 2 ** (attempt - 1)));
 };
 
 /** Reads another server within its limits. What it sends is hostile until it has been checked. */
@@ -77,6 +77,17 @@ export class SourceReader {
     return new Uint8Array(await response.arrayBuffer());
   }
 
+  /** Locks or unlocks a workspace. Returns whether the source agreed. */
+  async changeLock(workspace: string, action: 'lock' | 'unlock', reason: string): Promise<boolean> {
+    const body = JSON.stringify(action === 'lock' ? { reason } : {});
+    const response = await this.send(
+      this.toUrl(`/api/v2/workspaces/${workspace}/actions/${action}`),
+      'documents',
+      body,
+    );
+    return response.status === 200;
+  }
+
   private toUrl(path: string): URL {
     return new URL(path, this.connection.address);
   }
@@ -90,9 +101,9 @@ export class SourceReader {
     }
   }
 
-  private async send(url: URL, kind: 'documents' | 'files'): Promise<Response> {
+  private async send(url: URL, kind: 'documents' | 'files', body: string | null = null): Promise<Response> {
     for (let attempt = 1; ; attempt += 1) {
-      const response = await this.follow(url, kind).catch((error: unknown) => this.toFailure(error));
+      const response = await this.follow(url, kind, body).catch((error: unknown) => this.toFailure(error));
       if (response instanceof Response && !isPassing(response.status)) return response;
       if (attempt === MAX_ATTEMPTS) {
         const reason = response instanceof Response ? `answered ${response.status}` : 'could not be reached';
@@ -108,12 +119,12 @@ export class SourceReader {
     throw error instanceof OutboundError ? new ImportSourceError(error.message, { cause: error }) : error;
   }
 
-  private async follow(first: URL, kind: 'documents' | 'files'): Promise<Response> {
+  private async follow(first: URL, kind: 'documents' | 'files', body: string | null): Promise<Response> {
     let url = first;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
-      const response = await this.request(url, kind);
+      const response = await this.request(url, kind, body);
       const location = response.headers.get('location');
-      if (response.status < 300 || response.status > 399 || location === null) return response;
+      if (response.status < 300 || response.status > 399 || location === null || body !== null) return response;
       const target = URL.parse(location, url.href);
       if (!target) throw new ImportSourceError(`${url.host} redirected to an address that is no URL`);
       url = target;
@@ -121,13 +132,16 @@ export class SourceReader {
     throw new ImportSourceError(`${first.host} redirected more than ${MAX_REDIRECTS} times`);
   }
 
-  private async request(url: URL, kind: 'documents' | 'files'): Promise<Response> {
+  private async request(url: URL, kind: 'documents' | 'files', body: string | null): Promise<Response> {
     const { address, token, documents, files, foreignFiles } = this.connection;
     await this.keepRate();
     this.requests += 1;
     const accept = kind === 'documents' ? 'application/vnd.api+json' : 'application/json, */*';
     if (url.origin === address.origin) {
-      return (kind === 'documents' ? documents : files)(url, { headers: { accept, authorization: `Bearer ${token}` } });
+      const headers = { accept, authorization: `Bearer ${token}` };
+      const change =
+        body === null ? { headers } : { method: 'POST', body, headers: { ...headers, 'content-type': accept } };
+      return (kind === 'documents' ? documents : files)(url, change);
     }
     if (kind === 'documents') throw new ImportSourceError(`${address.host} redirected a request to ${url.host}`);
     if (url.protocol !== 'https:') throw new ImportSourceError(`${url.host}: a state has an address without TLS`);

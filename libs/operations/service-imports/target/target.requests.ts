@@ -10,8 +10,8 @@ export type NewResource = {
   readonly relationships?: Readonly<Record<string, unknown>>;
 };
 
-/** An attribute that the site does not accept, and why. */
-type DroppedAttribute = { readonly name: string; readonly detail: string };
+/** An attribute that the site does not accept, or a member of one, and why. */
+type DroppedAttribute = { readonly path: readonly string[]; readonly detail: string };
 
 /** What became of a creation. */
 type CreationOutcome =
@@ -27,7 +27,7 @@ const errorDocument = z.object({
   ),
 });
 
-const POINTER = /^\/data\/attributes\/([^/]+)/;
+const POINTER = '/data/attributes/';
 /** Without them, there is no resource. */
 const REQUIRED: ReadonlySet<string> = new Set(['name', 'key', 'access', 'email', 'serial', 'md5', 'state', 'category']);
 
@@ -38,13 +38,34 @@ const describeRefusal = (response: TargetResponse): string =>
     .map(({ detail, title }) => detail ?? title ?? '')
     .join(' ') || `The site answered ${response.status}`;
 
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Returns the path of the attribute, or of its member, that a pointer names. */
+const parsePointer = (pointer: string, attributes: Readonly<Record<string, unknown>>): readonly string[] | null => {
+  const [name = '', member] = pointer.startsWith(POINTER) ? pointer.slice(POINTER.length).split('/') : [];
+  if (!Object.hasOwn(attributes, name) || REQUIRED.has(name)) return null;
+  const value = attributes[name];
+  return member !== undefined && isObject(value) && Object.hasOwn(value, member) ? [name, member] : [name];
+};
+
 const findRefusedAttribute = (response: TargetResponse, { attributes }: NewResource): DroppedAttribute | null => {
   if (response.status !== 422) return null;
   for (const { source, detail = '' } of parseErrors(response)) {
-    const [, name] = POINTER.exec(source?.pointer ?? '') ?? [];
-    if (name !== undefined && name in attributes && !REQUIRED.has(name)) return { name, detail };
+    const path = parsePointer(source?.pointer ?? '', attributes);
+    if (path) return { path, detail };
   }
   return null;
+};
+
+const dropAttribute = (
+  attributes: Readonly<Record<string, unknown>>,
+  [name = '', member]: readonly string[],
+): Readonly<Record<string, unknown>> => {
+  const { [name]: value, ...others } = attributes;
+  if (member === undefined || !isObject(value)) return others;
+  const { [member]: _, ...members } = value;
+  return { ...others, [name]: members };
 };
 
 /** The statuses that say that a resource is not wanted. All others end the import. */
@@ -90,8 +111,7 @@ export class ImportTarget {
       const refused = findRefusedAttribute(response, body);
       if (!refused) return { refused: describeRefusal(response) };
       dropped.push(refused);
-      const { [refused.name]: _, ...attributes } = body.attributes;
-      body = { ...body, attributes };
+      body = { ...body, attributes: dropAttribute(body.attributes, refused.path) };
     }
   }
 
