@@ -1,18 +1,18 @@
-import { PassThrough, Transform, type Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGunzip, createGzip } from 'node:zlib';
-import { extract, pack, type Entry, type Headers } from 'tar-stream';
+import { createGzip } from 'node:zlib';
+import { pack, type Headers } from 'tar-stream';
 import { isInsideLink } from '#platform/kernel';
-import { MIB, readBytes } from '#storage/blob-store';
+import {
+  ArchiveLimits,
+  readArchiveEntries,
+  readBytes,
+  toArchiveError,
+  UnusableArchiveError,
+} from '#storage/blob-store';
 
-/** The archive of a commit is none that a configuration can have. The message is shown to people. */
-export class UnusableArchiveError extends Error {}
-
-const MAX_UNPACKED_BYTES = 512 * MIB;
-const MAX_ENTRIES = 100_000;
+const LIMITS = { noun: 'commit', mostFiles: 100_000, mostMib: 512 };
 const MAX_PATH_CHARACTERS = 4_096;
-/** Bytes without the content of a file. The reader keeps long paths and PAX records in memory until they end. */
-const MAX_HEADER_BYTES = MIB;
 /** A few seconds are enough for the largest archive. */
 const REPACK_WITHIN_MS = 5 * 60_000;
 
@@ -41,39 +41,6 @@ const toHeader = ({ name, type, linkname, mode, size }: Headers, folder: string)
   return { name: path, type, linkname: linkname ?? '' };
 };
 
-/** Limits what an archive has when it is unpacked. */
-class ArchiveLimits {
-  private entries = 0;
-  private unpacked = 0;
-  private passed = 0;
-  private passesAtMost = MAX_HEADER_BYTES;
-
-  /** Returns a stream that passes an unpacked archive on. It fails if too many bytes come before the next entry. */
-  openStream(): Transform {
-    this.passesAtMost = this.passed + MAX_HEADER_BYTES;
-    return new Transform({
-      transform: (chunk: Buffer, _, done) => {
-        this.passed += chunk.length;
-        const isTooMuch = this.passed > this.passesAtMost;
-        done(isTooMuch ? new UnusableArchiveError('The archive has more than 1 MiB between two files') : null, chunk);
-      },
-    });
-  }
-
-  /** Counts an entry. Throws if it exceeds a limit, or has a size that no file can have. */
-  add({ type, size = 0 }: Headers): void {
-    // A PAX record can have any text as its size. The reader waits forever for the end of such an entry.
-    if (!Number.isSafeInteger(size) || size < 0) throw new UnusableArchiveError('The archive has a file without size');
-    this.entries += 1;
-    this.unpacked += size;
-    if (this.entries > MAX_ENTRIES) throw new UnusableArchiveError(`The commit has more than ${MAX_ENTRIES} files`);
-    if (this.unpacked > MAX_UNPACKED_BYTES)
-      throw new UnusableArchiveError('The files of the commit have more than 512 MiB');
-    // The reader takes no content of a folder, whatever its size.
-    this.passesAtMost = this.passed + (type === 'directory' ? 0 : size) + MAX_HEADER_BYTES;
-  }
-}
-
 /** The archive of a repository, and the folder in which its files are. */
 export type PlacedArchive = {
   readonly content: Readable;
@@ -91,41 +58,18 @@ export const repackCommitArchive = (
   signal: AbortSignal = AbortSignal.timeout(REPACK_WITHIN_MS),
 ): Readable => {
   const output = new PassThrough();
-  repack(archives, output, signal).catch((error: unknown) => output.destroy(toArchiveError(error, signal)));
+  repack(archives, output, signal).catch((error: unknown) =>
+    output.destroy(toArchiveError(error, LIMITS.noun, signal)),
+  );
   return output;
-};
-
-const toArchiveError = (error: unknown, { aborted }: AbortSignal): UnusableArchiveError => {
-  if (error instanceof UnusableArchiveError) return error;
-  const message = `The archive of the commit ${aborted ? 'takes too long to unpack' : 'is damaged'}`;
-  return new UnusableArchiveError(message, { cause: error });
-};
-
-type EntryReader = (entry: Entry) => Promise<void>;
-
-/** Reads the entries of an archive one after another. The reader consumes the content of each. */
-const readEntries = async (
-  archive: Readable,
-  limits: ArchiveLimits,
-  signal: AbortSignal,
-  readEntry: EntryReader,
-): Promise<void> => {
-  const entries = extract();
-  const readAll = async (): Promise<void> => {
-    for await (const entry of entries) {
-      limits.add(entry.header);
-      await readEntry(entry);
-    }
-  };
-  await Promise.all([pipeline(archive, createGunzip(), limits.openStream(), entries, { signal }), readAll()]);
 };
 
 const repack = async (archives: readonly PlacedArchive[], output: PassThrough, signal: AbortSignal): Promise<void> => {
   const packed = pack();
-  const limits = new ArchiveLimits();
+  const limits = new ArchiveLimits(LIMITS);
   const copy = async (): Promise<void> => {
     for (const { content, folder } of archives)
-      await readEntries(content, limits, signal, async (entry) => {
+      await readArchiveEntries(content, limits, signal, async (entry) => {
         const header = toHeader(entry.header, folder);
         if (header?.type === 'file') return pipeline(entry, packed.entry(header));
         if (header) packed.entry(header);
@@ -145,7 +89,7 @@ const MAX_TEXT_BYTES = 64 * 1_024;
 
 /** Reads texts from the archives of a commit and of its submodules, which have the limits of one commit and one time together. */
 export class ArchivedTexts {
-  private readonly limits = new ArchiveLimits();
+  private readonly limits = new ArchiveLimits(LIMITS);
 
   constructor(private readonly signal: AbortSignal = AbortSignal.timeout(REPACK_WITHIN_MS)) {}
 
@@ -155,7 +99,7 @@ export class ArchivedTexts {
     const ending = new AbortController();
     let text: string | null = null;
     try {
-      await readEntries(archive, this.limits, AbortSignal.any([this.signal, ending.signal]), async (entry) => {
+      await readArchiveEntries(archive, this.limits, AbortSignal.any([this.signal, ending.signal]), async (entry) => {
         const { type, size = 0 } = entry.header;
         if (type !== 'file' || toInnerPath(entry.header.name) !== path) return void entry.resume();
         if (size > MAX_TEXT_BYTES) throw new UnusableArchiveError(`The file ${path} has more than 64 KiB`);
@@ -163,7 +107,7 @@ export class ArchivedTexts {
         ending.abort();
       });
     } catch (error) {
-      if (!ending.signal.aborted) throw toArchiveError(error, this.signal);
+      if (!ending.signal.aborted) throw toArchiveError(error, LIMITS.noun, this.signal);
     }
     return text;
   }

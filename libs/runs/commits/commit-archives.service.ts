@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import { MIB } from '#storage/blob-store';
+import { MIB, UnusableArchiveError } from '#storage/blob-store';
 import { GitHostError, type GitHost } from '#vcs/git-hosts';
-import { ArchivedTexts, UnusableArchiveError, type PlacedArchive } from './commit-archive.repacker.js';
+import { ArchivedTexts, type PlacedArchive } from './commit-archive.repacker.js';
 import { parseGitModules, resolveSubmodule, toSubmodulePath, type DeclaredSubmodule } from './git-modules.js';
 
 /** A commit to download. */

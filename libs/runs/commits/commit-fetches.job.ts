@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import type { Clock } from '#platform/kernel';
 import type { JobRun, ScheduledJob } from '#platform/postgres';
-import { readBytes } from '#storage/blob-store';
+import { readBytes, UnusableArchiveError } from '#storage/blob-store';
 import type { UnfetchedCommit } from '#runs/runs';
 import { GitHostError } from '#vcs/git-hosts';
 import { downloadCommit, TEMPORARY_FAILURES } from './commit-archives.service.js';
-import { repackCommitArchive, UnusableArchiveError } from './commit-archive.repacker.js';
+import { repackCommitArchive } from './commit-archive.repacker.js';
 import {
   Turns,
   forEachGroup,

@@ -1,3 +1,4 @@
+export { ArchiveLimits, readArchiveEntries, toArchiveError, UnusableArchiveError } from './archive-entries.js';
 export {
   ArchiveBucket,
   ArchiveConflictError,
