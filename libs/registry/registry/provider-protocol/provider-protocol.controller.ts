@@ -1,24 +1,12 @@
-import { createHash } from 'node:crypto';
-import {
-  Catch,
-  type ArgumentsHost,
-  type ExceptionFilter,
-  Controller,
-  Get,
-  Header,
-  Param,
-  Req,
-  Res,
-  UseFilters,
-} from '@nestjs/common';
+import { Controller, Get, Header, Param, Req, Res, UseFilters } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Refusal, conflict } from '#platform/kernel';
+import { conflict } from '#platform/kernel';
 import { Database } from '#platform/postgres';
-import { setRefusalHeaders, getHttpStatus, matchesEtag } from '#api/json-api';
 import { CurrentActor, type Actor } from '#api/access';
 import { findVendorKey, formatChecksumsName, formatSignatureName } from '#registry/provider-release';
 import { listMissing } from '../versions/registry-provider-versions.document.js';
 import { ReleaseLinks } from '../release-files/release.links.js';
+import { ProtocolErrorsFilter, renderWithEtag } from './protocol.responses.js';
 import {
   findInstallablePackage,
   findInstallableProvider,
@@ -26,31 +14,6 @@ import {
   type InstallableProvider,
   type IncompleteVersion,
 } from './provider-protocol.queries.js';
-
-const MAX_PHRASE_LENGTH = 400;
-
-/** Replaces characters that are not allowed in a status line. The text may contain input of callers. */
-const formatPhrase = (text: string): string => text.replaceAll(/[^ -~]/g, '?').slice(0, MAX_PHRASE_LENGTH);
-
-/**
- * Renders refusals in the format of the protocol: `{"errors":["text"]}`. Other errors go to the general
- * filter.
- *
- * Terraform and OpenTofu show only the reason phrase beside the status, and nothing of the body (registry_client.go).
- */
-@Catch(Refusal)
-class ProtocolErrorsFilter implements ExceptionFilter<Refusal> {
-  catch(refused: Refusal, host: ArgumentsHost): void {
-    const reply = host.switchToHttp().getResponse<FastifyReply>();
-    setRefusalHeaders(reply, refused);
-    const errors = refused.problems.map(({ detail }) => detail);
-    reply.raw.statusMessage = formatPhrase(refused.message);
-    void reply
-      .status(getHttpStatus(refused))
-      .type('application/json')
-      .send(Buffer.from(JSON.stringify({ errors })));
-  }
-}
 
 /** Describes what the version lacks. Callers pass the newest version, because that is the one being published. */
 const describeMissing = ({ version, ...completeness }: IncompleteVersion): string => {
@@ -134,14 +97,3 @@ export class ProviderProtocolController {
     return renderWithEtag(answer, request, reply);
   }
 }
-
-/** Sends the content with an ETag, or 304 without content if the client already has it (RFC 9110 §13.1.2). */
-const renderWithEtag = (answer: object, request: FastifyRequest, reply: FastifyReply): Buffer | undefined => {
-  // A Buffer, because Fastify adds a charset to the media type of strings.
-  const body = Buffer.from(JSON.stringify(answer));
-  const tag = `"${createHash('sha256').update(body).digest('base64url')}"`;
-  void reply.header('etag', tag).header('cache-control', 'private, no-cache');
-  if (!matchesEtag(request.headers['if-none-match'], tag)) return body;
-  void reply.status(304);
-  return undefined;
-};
