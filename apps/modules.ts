@@ -53,6 +53,7 @@ import { createProviderAccessJob, identityProvidersDefinition, SignInGroups } fr
 import { oauthDefinition } from '#identity/oauth';
 import { createExpiredProjectsJob, organizationsDefinition } from '#organizations/organizations';
 import { createEndedSessionsJob, createInvitedAccountsJob, peopleDefinition } from '#identity/people';
+import { createModuleSweeper, MODULE_FILES, modulesDefinition } from '#registry/modules';
 import {
   createAbandonedUploadsJob,
   createDeletedProvidersJob,
@@ -115,6 +116,7 @@ const eventDefinitions: readonly ModuleDefinition[] = [
   variablesDefinition,
   retentionDefinition,
   registryDefinition,
+  modulesDefinition,
   factsDefinition,
   auditTrailSettingsDefinition,
   auditTrailLogEventsDefinition,
@@ -154,7 +156,7 @@ export const moduleDefinitions: readonly ModuleDefinition[] = [
 export const views = listViews(moduleDefinitions);
 
 /** First segments of the keys of files that are encrypted. Files of providers are public. */
-export const ENCRYPTED_FILES: readonly string[] = [STATE_FILES, CONFIGURATION_FILES, RUN_FILES];
+export const ENCRYPTED_FILES: readonly string[] = [STATE_FILES, CONFIGURATION_FILES, RUN_FILES, MODULE_FILES];
 
 /** Followers that remove files. They need the file store, so definitions of modules cannot list them. */
 const createFileSweepers = (blobs: BlobStore, database: Database): readonly Follower[] => {
@@ -164,6 +166,7 @@ const createFileSweepers = (blobs: BlobStore, database: Database): readonly Foll
     createRunFileSweeper(deferring),
     createStateSweeper(deferring),
     createReleaseSweeper(deferring),
+    createModuleSweeper(deferring),
   ];
 };
 

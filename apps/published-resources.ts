@@ -1,5 +1,6 @@
 import { publishedOrganizations, publishedProjects } from '#organizations/organizations';
 import { publishedTeams } from '#identity/people';
+import { publishedModules } from '#registry/modules';
 import { publishedRegistry } from '#registry/registry';
 import type { PublishedResource } from '#api/state-topics';
 import { publishedBindings } from '#organizations/tag-bindings';
@@ -15,4 +16,5 @@ export const publishedResources: readonly PublishedResource[] = [
   publishedReservedTagKeys,
   ...publishedBindings,
   ...publishedRegistry,
+  publishedModules,
 ];

@@ -39,6 +39,7 @@ import {
 import { startTestSession } from '../support/sessions.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 import { makeWorkloadIdentity } from '../support/workload-identities.js';
+import { makeModule, publishModuleVersion } from '../support/registry-modules.js';
 import { addKey, makeProvider, publishVersion } from '../support/registry.js';
 import { createTestSigning } from '../support/trail-signing.js';
 import { makeSigner } from '../support/releases.js';
@@ -88,6 +89,8 @@ const NOUNS: Readonly<Record<string, string>> = {
   'state-files': 'files; documents of state versions contain the links',
   'configuration-files': 'files; documents of configuration versions contain the links',
   'release-files': 'files; documents of provider versions and platforms contain the links',
+  'module-files': 'files; responses of the module protocol contain the links',
+  'module-protocol': 'Terraform’s protocol for installing modules',
   'provider-protocol': 'Terraform’s protocol for installing providers',
   'provider-scim-tokens': 'authentication tokens that an identity provider uses for SCIM',
   'plan-documents': 'documents in the formats of terraform',
@@ -119,6 +122,9 @@ const SHARED_CONTROLLERS: Readonly<Record<string, readonly string[]>> = {
 const QUERIES: Readonly<Record<string, string>> = {
   '/api/v2/state-versions': 'filter%5Borganization%5D%5Bname%5D=acme&filter%5Bworkspace%5D%5Bname%5D=one',
   '/api/registry/private/v2/gpg-keys': 'filter%5Bnamespace%5D=acme',
+  '/api/registry/v1/modules/search': 'q=network',
+  '/api/v2/organizations/:organization/registry-modules/:registryName/:namespace/:name/:provider/version':
+    'module_version=1.0.0',
   // TEAM stands for the id of a team, and TOKEN for the id of an OAuth token.
   '/api/v2/organizations/:organization/vcs/repo': 'identifier=acme%2Fnetwork&oauth_token_id=TOKEN',
   '/api/v2/organizations/:organization/vcs/tree': 'identifier=acme%2Fnetwork&oauth_token_id=TOKEN',
@@ -169,7 +175,7 @@ const STATEMENTS: Readonly<Record<string, number>> = {
   // The organization, the follower, the log, the checkpoint, the entry, its leaf, the keys of its people, and the tiles.
   '/api/v2/organizations/:organization/audit-trail-log/entries/:entry/proof': 8,
   // Each follower has a statement of its own.
-  '/api/v2/admin/site-status': 19,
+  '/api/v2/admin/site-status': 20,
 };
 
 let server: TestServer;
@@ -267,6 +273,8 @@ const furnish = async (): Promise<typeof seeds> => {
   expectStatus(await addKey(server, 'acme', signer), 201);
   const provider = await makeProvider(server, 'acme', 'aws');
   await publishVersion(server, 'acme', 'aws', '1.0.0', signer);
+  const module = await makeModule(server, 'acme', 'network');
+  await publishModuleVersion(server, 'acme', 'network', '1.0.0');
   const identity = { name: 'Acme', issuer: 'https://id.example.com', 'client-id': 'cadastre', enabled: false };
   const identityProvider = await server.post(
     '/api/v2/admin/identity-providers',
@@ -298,6 +306,15 @@ const furnish = async (): Promise<typeof seeds> => {
     '/api/registry/v1/providers/acme/aws': '1.0.0',
     '/api/registry/v1/providers/acme/aws/1.0.0/download': 'linux',
     '/api/registry/v1/providers/acme/aws/1.0.0/download/linux': 'amd64',
+    'registry-modules': module,
+    'organizations/acme/registry-modules': 'private',
+    'organizations/acme/registry-modules/private': 'acme',
+    'organizations/acme/registry-modules/private/acme': 'network',
+    'organizations/acme/registry-modules/private/acme/network': 'aws',
+    '/api/registry/v1/modules': 'acme',
+    '/api/registry/v1/modules/acme': 'network',
+    '/api/registry/v1/modules/acme/network': 'aws',
+    '/api/registry/v1/modules/acme/network/aws': '1.0.0',
     'configuration-versions': configuration,
     runs: run,
     'assessment-results': result,

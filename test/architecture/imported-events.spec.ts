@@ -128,6 +128,12 @@ const TEXTS: Readonly<Record<string, string>> = {
   'ConfigurationVersionDownloaded linkOf': 'a caller',
   'OauthClientCreated key': 'the client id of an OAuth application of the Git host',
   'OauthClientUpdated changes.key': 'the client id of an OAuth application of the Git host',
+  ...Object.fromEntries(
+    ['Created', 'Updated', 'VersionCreated', 'VersionUploaded', 'VersionDeleted', 'Deleted'].map((name) => [
+      `RegistryModule${name} provider`,
+      'a name, such as aws',
+    ]),
+  ),
 };
 
 describe('an event type of the log', () => {

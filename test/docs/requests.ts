@@ -21,6 +21,8 @@ import * as users from '../../libs/identity/people/users/users.controller.js';
 import * as gpgKeys from '../../libs/registry/registry/gpg-keys/gpg-keys.controller.js';
 import * as platforms from '../../libs/registry/registry/platforms/registry-provider-platforms.controller.js';
 import * as providerVersions from '../../libs/registry/registry/versions/registry-provider-versions.controller.js';
+import * as moduleVersions from '../../libs/registry/modules/registry-module-versions.controller.js';
+import * as registryModules from '../../libs/registry/modules/registry-modules.controller.js';
 import * as providers from '../../libs/registry/registry/providers/registry-providers.controller.js';
 import * as retention from '../../libs/operations/retention/data-retention-policy-delete-olders.controller.js';
 import * as configurations from '../../libs/runs/runs/configuration-versions/configuration-versions.controller.js';
@@ -78,6 +80,8 @@ export type DocumentedResource = {
 
 const ORGANIZATION = '/api/v2/organizations/:organization';
 const PROVIDERS = `${ORGANIZATION}/registry-providers`;
+const MODULES = `${ORGANIZATION}/registry-modules`;
+const MODULE = `${MODULES}/:registryName/:namespace/:name/:provider`;
 const VERSIONS = `${PROVIDERS}/:registryName/:namespace/:name/versions`;
 
 /** Every body that a route parses, by resource. */
@@ -382,6 +386,32 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       'relationships.default-agent-pool': 'go-tfe v2',
       'relationships.stacks-default-agent-pool': 'go-tfe v2',
     },
+  },
+  'registry-module-versions': {
+    requests: [
+      {
+        name: 'create',
+        routes: [`POST ${MODULE}/versions`, 'POST /api/v2/registry-modules/:organization/:name/:provider/versions'],
+        body: moduleVersions.createBody,
+        goTfe: ['RegistryModuleCreateVersionOptions'],
+      },
+    ],
+  },
+  'registry-modules': {
+    requests: [
+      {
+        name: 'create',
+        routes: [`POST ${MODULES}`],
+        body: registryModules.createBody,
+        goTfe: ['RegistryModuleCreateOptions'],
+      },
+      {
+        name: 'update',
+        routes: [`PATCH ${MODULE}`],
+        body: registryModules.updateBody,
+        goTfe: ['RegistryModuleUpdateOptions'],
+      },
+    ],
   },
   'registry-provider-platforms': {
     requests: [
@@ -980,6 +1010,7 @@ export const OTHER_BODIES: readonly string[] = [
   'POST /sign-in/saml/:provider/acs',
   'POST /oauth/token',
   'POST /oauth/revoke',
+  'PUT /api/registry/private/v2/modules/object/:token',
   'PUT /api/registry/private/v2/uploads/:token',
   'PUT /api/v2/applies/:id/errored-state',
   'PUT /api/v2/applies/:id/log',
@@ -1024,10 +1055,7 @@ export const NOT_BUILT: Readonly<Record<string, readonly string[]>> = {
     'VaultOIDCConfigurationUpdateOptions',
   ],
   modules: [
-    'RegistryModuleCreateOptions',
-    'RegistryModuleCreateVersionOptions',
     'RegistryModuleCreateWithVCSConnectionOptions',
-    'RegistryModuleUpdateOptions',
     'RegistryNoCodeModuleCreateOptions',
     'RegistryNoCodeModuleCreateWorkspaceOptions',
     'RegistryNoCodeModuleUpdateOptions',

@@ -1,3 +1,4 @@
+import { makeModule, makeModuleVersion, moduleBody, pathOfModule, pathOfModules } from '../support/registry-modules.js';
 import {
   addKey,
   GPG_KEYS,
@@ -42,6 +43,11 @@ const providerEnds = createEndActions(async (world) => {
   const { name, id } = await freshProvider(world);
   return { id, name, path: pathOfProvider(world.name, name) };
 });
+
+const freshModule = async (world: CatalogueWorld) => {
+  const name = world.unique('module');
+  return { name, id: await makeModule(world.owner, world.name, name) };
+};
 
 const TEN_YEARS_SECONDS = 10 * 365 * 24 * 60 * 60;
 
@@ -88,6 +94,28 @@ export const REGISTRY_ACTIONS: Readonly<Record<string, AuditedAction>> = {
   'registry_provider_platform.destroy': async (world) => {
     const { id, meta, path } = await freshPlatform(world);
     return { answer: expectStatus(await world.owner.delete(path), 204), id, meta };
+  },
+  'registry_module.create': async (world) => {
+    const name = world.unique('module');
+    const answer = expectStatus(await world.owner.post(pathOfModules(world.name), moduleBody(name)), 201);
+    return { answer, id: answer.body.data.id, meta: { name, provider: 'aws' } };
+  },
+  'registry_module.update': async (world) => {
+    const { name, id } = await freshModule(world);
+    const body = resource('registry-modules', { 'no-code': true });
+    const answer = expectStatus(await world.owner.patch(pathOfModule(world.name, name), body), 200);
+    return { answer, id, meta: { name, provider: 'aws', change: 'no_code', no_code: true } };
+  },
+  'registry_module.destroy': async (world) => {
+    const { name, id } = await freshModule(world);
+    const answer = expectStatus(await world.owner.delete(pathOfModule(world.name, name)), 204);
+    return { answer, id, meta: { name, provider: 'aws' } };
+  },
+  'registry_module.destroy_version': async (world) => {
+    const { name, id } = await freshModule(world);
+    for (const version of [VERSION, '1.1.0']) await makeModuleVersion(world.owner, world.name, name, version);
+    const answer = expectStatus(await world.owner.delete(`${pathOfModule(world.name, name)}/${VERSION}`), 204);
+    return { answer, id, meta: { name, provider: 'aws', module_version: VERSION, version: 1 } };
   },
   'gpg_key.create': freshKey,
   'gpg_key.update': async (world) => {

@@ -169,6 +169,7 @@ const FOLLOWERS = [
   'state_sweeper',
   'configuration_sweeper',
   'run_file_sweeper',
+  'module_sweeper',
   'release_sweeper',
 ];
 

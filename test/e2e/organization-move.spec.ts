@@ -430,6 +430,7 @@ describe('an imported organization', () => {
       'member_activities',
       'state_sweeper',
       'release_sweeper',
+      'module_sweeper',
       'run_queue',
     ])
       await waitForFollowers(target.store, follower);

@@ -165,6 +165,7 @@ export const BY_HAND: Readonly<Record<string, readonly string[]>> = {
     ...OWNERS,
     'manageProviders in the organization',
   ],
+  'POST /organizations/:organization/registry-modules': [...OWNERS, 'manageModules in the organization'],
   'PATCH /api/registry/private/v2/gpg-keys/:namespace/:keyId, to another organization': ['site admin'],
   'DELETE /organizations/:organization/tags': [...MANAGERS, ORGANIZATION],
   'POST /organizations/:organization/reserved-tag-keys': [...MANAGERS, ORGANIZATION],

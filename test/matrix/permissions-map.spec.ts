@@ -7,6 +7,7 @@ import { expectedOf, type MatrixTarget } from './matrix.js';
 import {
   forceDelete,
   OF_ORGANIZATION,
+  OF_MODULE,
   OF_PROVIDER,
   OF_PROVIDER_PLATFORM,
   OF_PROVIDER_VERSION,
@@ -16,7 +17,9 @@ import {
   type Probe,
   type Scene,
 } from './probes.js';
+import { pathOfModule } from '../support/registry-modules.js';
 import { pathOfProvider } from '../support/registry.js';
+import { registryModule } from './rows/modules.js';
 import { registryProvider } from './rows/registry.js';
 import { organization, workspace } from './targets.js';
 import { startMatrixWorld } from './world.js';
@@ -62,6 +65,17 @@ const DOCUMENTS: readonly Document[] = [
     readWith: 'read-organization',
     sceneFor: (caller) => Promise.resolve({ world, caller, api: caller.api, id: '' }),
     path: () => '/api/v2/organizations/acme',
+  },
+  {
+    name: 'a module',
+    map: OF_MODULE,
+    about: registryModule,
+    readWith: 'read-modules',
+    sceneFor: async (caller) => {
+      const fresh = await registryModule.fresh?.(caller, world);
+      return { world, caller, api: caller.api, id: fresh?.params['name'] ?? '' };
+    },
+    path: ({ id }) => pathOfModule('acme', id),
   },
   ...(
     [

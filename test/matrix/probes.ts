@@ -1,4 +1,5 @@
 import type { Permission } from '#api/access';
+import { moduleBody, pathOfModule } from '../support/registry-modules.js';
 import { platformAttributes, providerBody, uploadTo, zipOf } from '../support/registry.js';
 import { expectStatus, makeConfigurationVersion, makeRun, reportBody, resource, runBody } from '../support/seeds.js';
 import type { ApiResponse, ApiTestClient } from '../support/server.js';
@@ -171,6 +172,7 @@ export const OF_ORGANIZATION: PermissionMap = {
     'can-update-ssh-keys': create('ssh-keys', { value: 'a private key' }),
     'can-create-provider': makesProvider,
     'can-manage-custom-providers': makesProvider,
+    'can-create-module': ({ api, world }) => api.post(`${ACME}/registry-modules`, moduleBody(world.unique('made'))),
     'can-manage-public-providers': ({ api, world }) => {
       const names = { name: world.unique('made'), namespace: 'hashicorp', 'registry-name': 'public' };
       return api.post(`${ACME}/registry-providers`, resource('registry-providers', names));
@@ -183,7 +185,6 @@ export const OF_ORGANIZATION: PermissionMap = {
     'can-create-workspace-migration': 'create-workspace',
   },
   never: [
-    'can-create-module',
     'can-deploy-no-code-modules',
     'can-manage-no-code-modules',
     'can-manage-public-modules',
@@ -195,6 +196,14 @@ export const OF_ORGANIZATION: PermissionMap = {
 
 /** The response for callers that get no upload link. There is no other way to upload. */
 const NO_LINK = { status: 404, body: null, text: '', headers: new Headers() } as const satisfies ApiResponse;
+
+/** The id of the scene is the name of a module. */
+export const OF_MODULE: PermissionMap = {
+  probes: { 'can-delete': ({ api, id }) => api.delete(pathOfModule('acme', id)) },
+  sharing: [],
+  byTable: {},
+  never: ['can-resync', 'can-retry'],
+};
 
 const pathOf = (id: string): string => `${ACME}/registry-providers/private/acme/${id}`;
 const ONE = '/versions/1.0.0';

@@ -1,3 +1,4 @@
+import { makeModule, publishModuleVersion } from '../support/registry-modules.js';
 import { hash } from 'node:crypto';
 import { toAttributes } from '#api/json-api';
 import { sql } from '#platform/kernel';
@@ -177,14 +178,20 @@ export const makeRunToken = async (
   return makeToken(agents, `/api/v2/runs/${run}/authentication-tokens`);
 };
 
-/** Creates a provider with a version that can be installed. `spareKey` belongs to no organization. */
+/** Creates a provider and a module with a version that can be installed. `spareKey` belongs to no organization. */
 const furnishRegistry = async (server: TestServer) => {
   const [signer, spareKey] = [await makeSigner(), await makeSigner()];
   expectStatus(await addKey(server, 'acme', signer), 201);
   const provider = await makeProvider(server, 'acme', 'aws');
   const path = await publishVersion(server, 'acme', 'aws', '1.0.0', signer);
   const platform = expectStatus(await server.get(`${path}/platforms/linux/amd64`), 200).body.data;
+  const module = await makeModule(server, 'acme', 'network');
+  await publishModuleVersion(server, 'acme', 'network', '1.0.0');
+  const address = '/api/registry/v1/modules/acme/network/aws/1.0.0/download';
+  const moduleArchive = expectStatus(await server.get(address), 204).headers.get('x-terraform-get') ?? '';
   return {
+    module,
+    moduleArchive,
     provider,
     gpgKey: signer.keyId,
     spareKey: spareKey.keyId,

@@ -30,6 +30,7 @@ import { OrganizationsModule } from '#organizations/organizations';
 import { PagesModule } from '#api/pages';
 import { PeopleModule } from '#identity/people';
 import { ReadsModule } from '#api/reads';
+import { ModulesModule } from '#registry/modules';
 import { RegistryModule } from '#registry/registry';
 import { RecoveryModule } from '#operations/recovery';
 import { RetentionModule } from '#operations/retention';
@@ -130,6 +131,11 @@ const listRunModules = ({ blobs, encryptionKeys, settings }: Runtime): DynamicMo
   RunsModule.with({ ...settings, blobs, encryptionKeys }),
 ];
 
+const listRegistryModules = ({ blobs, encryptionKeys, settings }: Runtime): DynamicModule[] => [
+  RegistryModule.with({ ...settings, blobs, encryptionKeys, archiveLimit: settings.providerArchiveLimit }),
+  ModulesModule.with({ ...settings, blobs, encryptionKeys }),
+];
+
 /** The REST gateway with all modules that it serves. */
 @Module({})
 export class GatewayModule {
@@ -160,7 +166,7 @@ export class GatewayModule {
         WorkspacesModule.with(settings),
         StateModule.with({ blobs, encryptionKeys, publicUrl, inlineLimit: settings.inlineStateLimit }),
         ...listRunModules(runtime),
-        RegistryModule.with({ blobs, encryptionKeys, publicUrl, archiveLimit: settings.providerArchiveLimit }),
+        ...listRegistryModules(runtime),
         NotificationsModule.with({ encryptionKeys, outboundPrivateHosts, publicUrl, smtp }),
         LiveEventsModule.with(settings),
         // The self-hosted edition has no audit trail, so its routes are unknown.

@@ -39,7 +39,6 @@ export const META: Readonly<Record<string, Meta>> = {
   'policy_evaluation.unreachable': evaluation,
   'policy_evaluation.overridden': evaluation,
   'policy_evaluation.canceled': evaluation,
-  'registry_module.destroy_version': { version: 7 },
 };
 
 /**

@@ -3500,6 +3500,383 @@ export interface paths {
     patch: operations['updateSshKey'];
     trace?: never;
   };
+  '/api/registry/private/v2/modules/object/{token}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /**
+     * Upload the archive of a module version
+     * @description The link replaces the token. The server checks the archive before it stores it: only files and folders, no path outside, at most 10,000 files and 256 MiB, and a `.tf` file at the root or in `modules/NAME`.
+     */
+    put: operations['uploadRegistryModuleArchive'];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/registry/private/v2/modules/object/{token}/{filename}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Download the archive of a module version */
+    get: operations['downloadRegistryModuleArchive'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/registry/v1/modules': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the modules of all organizations of the caller */
+    get: operations['listInstallableModules'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/registry/v1/modules/search': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Search modules */
+    get: operations['searchInstallableModules'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/registry/v1/modules/{namespace}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the modules of an organization that clients can install */
+    get: operations['listInstallableModulesOfOrganization'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/registry/v1/modules/{namespace}/{name}/{provider}/versions': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the versions of a module that clients can install */
+    get: operations['listInstallableModuleVersions'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/registry/v1/modules/{namespace}/{name}/{provider}/{version}/download': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * Show where to download a version of a module
+     * @description The address is signed: it needs no token, and it expires after 15 minutes.
+     */
+    get: operations['getInstallableModuleArchive'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/registry/v1/modules/{namespace}/{name}/{provider}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a module with its newest version */
+    get: operations['getInstallableModule'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/registry/v1/modules/{namespace}/{name}/{provider}/{version}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a version of a module */
+    get: operations['getInstallableModuleVersion'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/organizations/{organization}/registry-modules/{registryName}/{namespace}/{name}/{provider}/versions': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the versions of a module */
+    get: operations['listRegistryModuleVersions'];
+    put?: never;
+    /**
+     * Create a version of a module
+     * @description Then upload the archive to the link `upload` of the answer. The version is installable after that.
+     */
+    post: operations['createRegistryModuleVersion'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/organizations/{organization}/registry-modules/{registryName}/{namespace}/{name}/{provider}/version': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a version of a module */
+    get: operations['getRegistryModuleVersion'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/registry-modules/{organization}/{name}/{provider}/versions': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Create a version of a module by an older path
+     * @description Then upload the archive to the link `upload` of the answer. The version is installable after that.
+     */
+    post: operations['createRegistryModuleVersionByOldPath'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/organizations/{organization}/registry-modules/{registryName}/{namespace}/{name}/{provider}/{version}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Delete a version of a module with its archive
+     * @description If the module has no other version, it is deleted too. This cannot be undone.
+     */
+    delete: operations['deleteRegistryModuleVersion'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/registry-modules/actions/delete/{organization}/{name}/{provider}/{version}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Delete a version of a module by an older path
+     * @description If the module has no other version, it is deleted too. This cannot be undone.
+     */
+    post: operations['deleteRegistryModuleVersionByOldPath'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/organizations/{organization}/registry-modules': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the modules of an organization */
+    get: operations['listRegistryModules'];
+    put?: never;
+    /**
+     * Create a module
+     * @description Then create a version, and upload its archive.
+     */
+    post: operations['createRegistryModule'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/registry-modules/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a module */
+    get: operations['getRegistryModule'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/organizations/{organization}/registry-modules/{registryName}/{namespace}/{name}/{provider}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a module by its name */
+    get: operations['getRegistryModuleByName'];
+    put?: never;
+    post?: never;
+    /**
+     * Delete a module
+     * @description The versions and their archives are deleted too. This cannot be undone.
+     */
+    delete: operations['deleteRegistryModule'];
+    options?: never;
+    head?: never;
+    /** Change a module */
+    patch: operations['updateRegistryModule'];
+    trace?: never;
+  };
+  '/api/v2/organizations/{organization}/registry-modules/{registryName}/{namespace}/{name}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /**
+     * Delete the modules with a name, for all providers
+     * @description The versions and their archives are deleted too. This cannot be undone.
+     */
+    delete: operations['deleteRegistryModulesByName'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/registry-modules/actions/delete/{organization}/{name}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Delete the modules with a name, for all providers, by an older path
+     * @description The versions and their archives are deleted too. This cannot be undone.
+     */
+    post: operations['deleteRegistryModulesByOldPath'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/registry-modules/actions/delete/{organization}/{name}/{provider}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Delete a module by an older path
+     * @description The versions and their archives are deleted too. This cannot be undone.
+     */
+    post: operations['deleteRegistryModuleByOldPath'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/registry/private/v2/gpg-keys': {
     parameters: {
       query?: never;
@@ -7024,27 +7401,6 @@ export interface components {
         | {
             id: string;
             /** @constant */
-            type: 'registry_module';
-            /** @enum {string} */
-            action: 'update' | 'destroy';
-            /** @default null */
-            meta: {
-              [key: string]: string | number | boolean | null;
-            } | null;
-          }
-        | {
-            id: string;
-            /** @constant */
-            type: 'registry_module';
-            /** @constant */
-            action: 'destroy_version';
-            meta: {
-              version: number;
-            };
-          }
-        | {
-            id: string;
-            /** @constant */
             type: 'stack';
             /** @constant */
             action: 'create';
@@ -8314,6 +8670,45 @@ export interface components {
           value?: string;
         };
         relationships?: unknown;
+      };
+    };
+    CreateRegistryModuleVersionBody: {
+      data: {
+        type?: ('registry-module-versions' | '') | null;
+        attributes: {
+          version: string;
+          'commit-sha'?: string | null;
+        };
+        relationships?: unknown;
+      };
+    };
+    CreateRegistryModuleBody: {
+      data: {
+        type?: ('registry-modules' | '') | null;
+        attributes: {
+          name: string;
+          provider: string;
+          namespace?: string | null;
+          'registry-name'?: string | null;
+          'no-code'?: boolean | null;
+        };
+        relationships?: unknown;
+      };
+    };
+    UpdateRegistryModuleBody: {
+      data: {
+        type?: ('registry-modules' | '') | null;
+        attributes?: {
+          'no-code'?: boolean | null;
+          /** @description versions of modules are uploaded */
+          'vcs-repo'?: unknown;
+          /** @description the server runs no tests of modules */
+          'test-config'?: unknown;
+        };
+        relationships?: {
+          /** @description modules have no tags */
+          'tag-bindings'?: unknown;
+        } | null;
       };
     };
     CreateGpgKeyBody: {
@@ -10742,6 +11137,8 @@ export interface components {
           | 'manage-reserved-tag-keys'
           | 'read-providers'
           | 'manage-providers'
+          | 'read-modules'
+          | 'manage-modules'
           | 'read-ssh-keys'
           | 'manage-ssh-keys'
           | 'read-agent-pools'
@@ -11248,13 +11645,13 @@ export interface components {
           /** @example true */
           'can-manage-custom-providers': boolean;
           /** @example true */
+          'can-create-module': boolean;
+          /** @example true */
           'can-read-audit-trail': boolean;
           /** @example true */
           'can-manage-auditing': boolean;
           /** @example true */
           'can-manage-public-providers': boolean;
-          /** @example true */
-          'can-create-module': boolean;
           /** @example true */
           'can-deploy-no-code-modules': boolean;
           /** @example true */
@@ -13319,6 +13716,187 @@ export interface components {
     };
     SshKeyDocument: {
       data: components['schemas']['SshKey'];
+    };
+    /** @description The reasons of a refusal, as texts. */
+    ModuleProtocolErrors: {
+      errors: string[];
+    };
+    RegistryModuleVersionPage: {
+      data: components['schemas']['RegistryModuleVersion'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description A version of a module. Clients can install it after its archive is uploaded and checked. */
+    RegistryModuleVersion: {
+      /** @example modver-7cXm4RzKt9WbYq2H */
+      id: string;
+      /** @constant */
+      type: 'registry-module-versions';
+      attributes: {
+        /** @example 1.4.0 */
+        version: string;
+        /** @enum {string} */
+        source: 'tfe-api';
+        /**
+         * @description `ok` after the archive is uploaded.
+         * @example pending
+         * @enum {string}
+         */
+        status: 'pending' | 'ok';
+        /**
+         * @description The commit that the client has named.
+         * @example 5cbd1f4a
+         */
+        'commit-sha': string | null;
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'created-at': string;
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'updated-at': string;
+      };
+      relationships: {
+        'registry-module': {
+          data: components['schemas']['RegistryModuleIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/organizations/acme/registry-modules/private/acme/network/aws/version?module_version=1.4.0
+         */
+        self: string;
+        /**
+         * Format: uri
+         * @description The URL to which a PUT uploads the archive. Only until it is uploaded, and only for callers that may upload.
+         * @example https://cadastre.example.com/api/registry/private/v2/modules/object/eyJ0.c2ln
+         */
+        upload?: string;
+      };
+    };
+    RegistryModuleIdentifier: {
+      /** @constant */
+      type: 'registry-modules';
+      /** @example id-of-registry-modules */
+      id: string;
+    };
+    RegistryModuleVersionDocument: {
+      data: components['schemas']['RegistryModuleVersion'];
+    };
+    RegistryModulePageWithIncluded: {
+      data: components['schemas']['RegistryModule'][];
+      /** @example [] */
+      included?: components['schemas']['AnyResource'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description A private module with the statuses of its versions. */
+    RegistryModule: {
+      /** @example mod-2hYv8QxKb5NwTd7L */
+      id: string;
+      /** @constant */
+      type: 'registry-modules';
+      attributes: {
+        /** @example network */
+        name: string;
+        /**
+         * @description The name of the organization.
+         * @example acme
+         */
+        namespace: string;
+        /**
+         * @description The main provider of the module, as the last part of its source.
+         * @example aws
+         */
+        provider: string;
+        /** @enum {string} */
+        'registry-name': 'private';
+        /**
+         * @description `setup_complete` after the module has a version that clients can install.
+         * @enum {string}
+         */
+        status: 'pending' | 'setup_complete';
+        /** @enum {string} */
+        'publishing-mechanism': 'non_vcs';
+        /**
+         * @description Stored for clients. The server creates no workspaces from modules.
+         * @example false
+         */
+        'no-code': boolean;
+        /** @description The versions, the newest first. Clients can install those with the status `ok`. */
+        'version-statuses': {
+          /** @example 1.4.0 */
+          version: string;
+          /** @enum {string} */
+          status: 'pending' | 'ok';
+          /**
+           * @description Always empty: an archive that is no module is refused.
+           * @example
+           */
+          error: string;
+        }[];
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'created-at': string;
+        /**
+         * Format: date-time
+         * @example 2026-01-31T12:30:15.123Z
+         */
+        'updated-at': string;
+        /** @description What the caller may do. */
+        permissions: {
+          /** @example true */
+          'can-delete': boolean;
+          /** @example true */
+          'can-resync': boolean;
+          /** @example true */
+          'can-retry': boolean;
+        };
+      };
+      relationships: {
+        organization: {
+          data: components['schemas']['OrganizationIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        versions: {
+          links: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/organizations/acme/registry-modules/private/acme/network/aws
+         */
+        self: string;
+      };
+    };
+    /** @description A resource of another type. */
+    AnyResource: {
+      /** @example id */
+      id: string;
+      /** @example type */
+      type: string;
+    } & {
+      [key: string]: unknown;
+    };
+    RegistryModuleDocument: {
+      data: components['schemas']['RegistryModule'];
+    };
+    RegistryModuleDocumentWithIncluded: {
+      data: components['schemas']['RegistryModule'];
+      /** @example [] */
+      included?: components['schemas']['AnyResource'][];
     };
     GpgKeyPage: {
       data: components['schemas']['GpgKey'][];
@@ -24465,6 +25043,8 @@ export interface operations {
           | 'manage-reserved-tag-keys'
           | 'read-providers'
           | 'manage-providers'
+          | 'read-modules'
+          | 'manage-modules'
           | 'read-ssh-keys'
           | 'manage-ssh-keys'
           | 'read-agent-pools'
@@ -40762,6 +41342,2606 @@ export interface operations {
           'application/vnd.api+json': components['schemas']['ErrorDocument'];
         };
       };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  uploadRegistryModuleArchive: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The signature of a link. Take the whole link from `upload` of a created version. It is valid for a day, for everyone who has it. */
+        token: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/octet-stream': string;
+      };
+    };
+    responses: {
+      /** @description Done. The response has no body. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The upload ended before its end. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The upload ended before its end."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The link is not valid, or it has expired. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "The link is not valid, or it has expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The version was deleted. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The version was deleted."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      408: components['responses']['RequestTimeout'];
+      /** @description The archive is uploaded already. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "The archive is uploaded already."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description The file is no archive of a module. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "The file is no archive of a module."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  downloadRegistryModuleArchive: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description A range of bytes (RFC 9110). */
+        Range?: string;
+        /** @description The ETag of the file that the range belongs to. */
+        'If-Range'?: string;
+        /** @description ETags of files that the client has. */
+        'If-None-Match'?: string;
+      };
+      path: {
+        /** @description The signature of a link. Take the whole link from `X-Terraform-Get` of a download. It is valid for 15 minutes, for everyone who has it. */
+        token: string;
+        /** @description The name of the file. */
+        filename: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The archive. */
+      200: {
+        headers: {
+          /** @description The SHA-256 of the file. */
+          ETag: string;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/gzip': string;
+        };
+      };
+      /** @description The requested range. */
+      206: {
+        headers: {
+          /** @description The SHA-256 of the file. */
+          ETag: string;
+          /** @description The range, and the size of the whole file (RFC 9110). */
+          'Content-Range': string;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/gzip': string;
+        };
+      };
+      /** @description The client has the file. */
+      304: {
+        headers: {
+          /** @description The SHA-256 of the file. */
+          ETag: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      /** @description The link is not valid, or it has expired. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "The link is not valid, or it has expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The version was deleted, or it has no archive. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The version was deleted, or it has no archive."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The file has no such range. */
+      416: {
+        headers: {
+          /** @description The SHA-256 of the file. */
+          ETag: string;
+          /** @description The range, and the size of the whole file (RFC 9110). */
+          'Content-Range': string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listInstallableModules: {
+    parameters: {
+      query?: {
+        /** @description The number of modules, from 1 to 100. The default is 15. */
+        limit?: string;
+        /** @description The number of modules to skip. */
+        offset?: string;
+        /** @description Only modules for this provider. */
+        provider?: string;
+        /** @description Only modules with this text in their name or provider, ignoring case. */
+        q?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The modules with their newest version. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "meta": {
+           *         "limit": 15,
+           *         "current_offset": 0,
+           *         "next_offset": 15
+           *       },
+           *       "modules": [
+           *         {
+           *           "id": "acme/network/aws/1.4.0",
+           *           "owner": "",
+           *           "namespace": "acme",
+           *           "name": "network",
+           *           "version": "1.4.0",
+           *           "provider": "aws",
+           *           "description": "",
+           *           "source": "",
+           *           "tag": "",
+           *           "published_at": "2026-01-31T12:30:15.123Z",
+           *           "downloads": 0,
+           *           "verified": false
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': {
+            meta: {
+              /** @example 15 */
+              limit: number;
+              /** @example 0 */
+              current_offset: number;
+              /**
+               * @description The offset of the next page, if there is one.
+               * @example 15
+               */
+              next_offset?: number;
+            };
+            modules: {
+              /** @example acme/network/aws/1.4.0 */
+              id: string;
+              /** @constant */
+              owner: '';
+              /** @example acme */
+              namespace: string;
+              /** @example network */
+              name: string;
+              /** @example 1.4.0 */
+              version: string;
+              /** @example aws */
+              provider: string;
+              /** @constant */
+              description: '';
+              /** @constant */
+              source: '';
+              /** @constant */
+              tag: '';
+              /**
+               * Format: date-time
+               * @example 2026-01-31T12:30:15.123Z
+               */
+              published_at: string;
+              /**
+               * @description The server counts no downloads.
+               * @constant
+               */
+              downloads: 0;
+              /** @constant */
+              verified: false;
+            }[];
+          };
+        };
+      };
+      /** @description A parameter is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "A parameter is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  searchInstallableModules: {
+    parameters: {
+      query?: {
+        /** @description The number of modules, from 1 to 100. The default is 15. */
+        limit?: string;
+        /** @description The number of modules to skip. */
+        offset?: string;
+        /** @description Only modules for this provider. */
+        provider?: string;
+        /** @description Only modules with this text in their name or provider, ignoring case. */
+        q?: string;
+        /** @description Only modules of this organization. */
+        namespace?: string;
+      };
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The modules with their newest version. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "meta": {
+           *         "limit": 15,
+           *         "current_offset": 0,
+           *         "next_offset": 15
+           *       },
+           *       "modules": [
+           *         {
+           *           "id": "acme/network/aws/1.4.0",
+           *           "owner": "",
+           *           "namespace": "acme",
+           *           "name": "network",
+           *           "version": "1.4.0",
+           *           "provider": "aws",
+           *           "description": "",
+           *           "source": "",
+           *           "tag": "",
+           *           "published_at": "2026-01-31T12:30:15.123Z",
+           *           "downloads": 0,
+           *           "verified": false
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': {
+            meta: {
+              /** @example 15 */
+              limit: number;
+              /** @example 0 */
+              current_offset: number;
+              /**
+               * @description The offset of the next page, if there is one.
+               * @example 15
+               */
+              next_offset?: number;
+            };
+            modules: {
+              /** @example acme/network/aws/1.4.0 */
+              id: string;
+              /** @constant */
+              owner: '';
+              /** @example acme */
+              namespace: string;
+              /** @example network */
+              name: string;
+              /** @example 1.4.0 */
+              version: string;
+              /** @example aws */
+              provider: string;
+              /** @constant */
+              description: '';
+              /** @constant */
+              source: '';
+              /** @constant */
+              tag: '';
+              /**
+               * Format: date-time
+               * @example 2026-01-31T12:30:15.123Z
+               */
+              published_at: string;
+              /**
+               * @description The server counts no downloads.
+               * @constant
+               */
+              downloads: 0;
+              /** @constant */
+              verified: false;
+            }[];
+          };
+        };
+      };
+      /** @description A parameter is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "A parameter is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  listInstallableModulesOfOrganization: {
+    parameters: {
+      query?: {
+        /** @description The number of modules, from 1 to 100. The default is 15. */
+        limit?: string;
+        /** @description The number of modules to skip. */
+        offset?: string;
+        /** @description Only modules for this provider. */
+        provider?: string;
+        /** @description Only modules with this text in their name or provider, ignoring case. */
+        q?: string;
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization, in any case. */
+        namespace: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The modules with their newest version. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "meta": {
+           *         "limit": 15,
+           *         "current_offset": 0,
+           *         "next_offset": 15
+           *       },
+           *       "modules": [
+           *         {
+           *           "id": "acme/network/aws/1.4.0",
+           *           "owner": "",
+           *           "namespace": "acme",
+           *           "name": "network",
+           *           "version": "1.4.0",
+           *           "provider": "aws",
+           *           "description": "",
+           *           "source": "",
+           *           "tag": "",
+           *           "published_at": "2026-01-31T12:30:15.123Z",
+           *           "downloads": 0,
+           *           "verified": false
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': {
+            meta: {
+              /** @example 15 */
+              limit: number;
+              /** @example 0 */
+              current_offset: number;
+              /**
+               * @description The offset of the next page, if there is one.
+               * @example 15
+               */
+              next_offset?: number;
+            };
+            modules: {
+              /** @example acme/network/aws/1.4.0 */
+              id: string;
+              /** @constant */
+              owner: '';
+              /** @example acme */
+              namespace: string;
+              /** @example network */
+              name: string;
+              /** @example 1.4.0 */
+              version: string;
+              /** @example aws */
+              provider: string;
+              /** @constant */
+              description: '';
+              /** @constant */
+              source: '';
+              /** @constant */
+              tag: '';
+              /**
+               * Format: date-time
+               * @example 2026-01-31T12:30:15.123Z
+               */
+              published_at: string;
+              /**
+               * @description The server counts no downloads.
+               * @constant
+               */
+              downloads: 0;
+              /** @constant */
+              verified: false;
+            }[];
+          };
+        };
+      };
+      /** @description A parameter is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "A parameter is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  listInstallableModuleVersions: {
+    parameters: {
+      query?: never;
+      header?: {
+        /** @description ETags of contents that the client has. */
+        'If-None-Match'?: string;
+      };
+      path: {
+        /** @description The name of the organization, in any case. */
+        namespace: string;
+        /** @description The name of the module, in any case. */
+        name: string;
+        /** @description The provider of the module. */
+        provider: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The versions. */
+      200: {
+        headers: {
+          /** @description Identifies the content. */
+          ETag: string;
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "modules": [
+           *         {
+           *           "source": "acme/network/aws",
+           *           "versions": [
+           *             {
+           *               "version": "1.4.0"
+           *             }
+           *           ]
+           *         }
+           *       ]
+           *     }
+           */
+          'application/json': {
+            modules: {
+              /** @example acme/network/aws */
+              source: string;
+              versions: {
+                /** @example 1.4.0 */
+                version: string;
+              }[];
+            }[];
+          };
+        };
+      };
+      /** @description The client has the content. */
+      304: {
+        headers: {
+          /** @description Identifies the content. */
+          ETag: string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  getInstallableModuleArchive: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization, in any case. */
+        namespace: string;
+        /** @description The name of the module, in any case. */
+        name: string;
+        /** @description The provider of the module. */
+        provider: string;
+        /** @description The version. */
+        version: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          /** @description The address of the archive. Relative for runs that use an internal address. */
+          'X-Terraform-Get': string;
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  getInstallableModule: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization, in any case. */
+        namespace: string;
+        /** @description The name of the module, in any case. */
+        name: string;
+        /** @description The provider of the module. */
+        provider: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The module. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "acme/network/aws/1.4.0",
+           *       "owner": "",
+           *       "namespace": "acme",
+           *       "name": "network",
+           *       "version": "1.4.0",
+           *       "provider": "aws",
+           *       "description": "",
+           *       "source": "",
+           *       "tag": "",
+           *       "published_at": "2026-01-31T12:30:15.123Z",
+           *       "downloads": 0,
+           *       "verified": false,
+           *       "versions": [
+           *         "1.4.0"
+           *       ]
+           *     }
+           */
+          'application/json': {
+            /** @example acme/network/aws/1.4.0 */
+            id: string;
+            /** @constant */
+            owner: '';
+            /** @example acme */
+            namespace: string;
+            /** @example network */
+            name: string;
+            /** @example 1.4.0 */
+            version: string;
+            /** @example aws */
+            provider: string;
+            /** @constant */
+            description: '';
+            /** @constant */
+            source: '';
+            /** @constant */
+            tag: '';
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:30:15.123Z
+             */
+            published_at: string;
+            /**
+             * @description The server counts no downloads.
+             * @constant
+             */
+            downloads: 0;
+            /** @constant */
+            verified: false;
+            /** @description The newest first, releases before pre-releases. */
+            versions: string[];
+          };
+        };
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  getInstallableModuleVersion: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization, in any case. */
+        namespace: string;
+        /** @description The name of the module, in any case. */
+        name: string;
+        /** @description The provider of the module. */
+        provider: string;
+        /** @description The version. */
+        version: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The module. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "id": "acme/network/aws/1.4.0",
+           *       "owner": "",
+           *       "namespace": "acme",
+           *       "name": "network",
+           *       "version": "1.4.0",
+           *       "provider": "aws",
+           *       "description": "",
+           *       "source": "",
+           *       "tag": "",
+           *       "published_at": "2026-01-31T12:30:15.123Z",
+           *       "downloads": 0,
+           *       "verified": false,
+           *       "versions": [
+           *         "1.4.0"
+           *       ]
+           *     }
+           */
+          'application/json': {
+            /** @example acme/network/aws/1.4.0 */
+            id: string;
+            /** @constant */
+            owner: '';
+            /** @example acme */
+            namespace: string;
+            /** @example network */
+            name: string;
+            /** @example 1.4.0 */
+            version: string;
+            /** @example aws */
+            provider: string;
+            /** @constant */
+            description: '';
+            /** @constant */
+            source: '';
+            /** @constant */
+            tag: '';
+            /**
+             * Format: date-time
+             * @example 2026-01-31T12:30:15.123Z
+             */
+            published_at: string;
+            /**
+             * @description The server counts no downloads.
+             * @constant
+             */
+            downloads: 0;
+            /** @constant */
+            verified: false;
+            /** @description The newest first, releases before pre-releases. */
+            versions: string[];
+          };
+        };
+      };
+      /** @description The address, a query parameter or the JSON of the body is not valid. */
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "400",
+           *           "title": "bad request",
+           *           "detail": "The address, a query parameter or the JSON of the body is not valid."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The token is missing, unknown or expired. */
+      401: {
+        headers: {
+          /** @description How to authenticate. */
+          'WWW-Authenticate': 'Bearer';
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "401",
+           *           "title": "unauthorized",
+           *           "detail": "The token is missing, unknown or expired."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor. */
+      403: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "403",
+           *           "title": "forbidden",
+           *           "detail": "The caller may see the resource, and lacks the permission for this request. Or it needs a recent sign-in, or a second factor."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The resource does not exist, or the caller may not see it. */
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "404",
+           *           "title": "not found",
+           *           "detail": "The resource does not exist, or the caller may not see it."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The caller has sent too many requests. `Retry-After` is the number of seconds to wait. */
+      429: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "429",
+           *           "title": "Too many requests",
+           *           "detail": "The caller has sent too many requests. `Retry-After` is the number of seconds to wait."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description An error of the server. The detail contains the id of the request, which the log contains too. */
+      500: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "500",
+           *           "title": "internal server error",
+           *           "detail": "An error of the server. The detail contains the id of the request, which the log contains too."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      /** @description The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds. */
+      503: {
+        headers: {
+          /** @description The number of seconds to wait. */
+          'Retry-After': number;
+          [name: string]: unknown;
+        };
+        content: {
+          'application/json': components['schemas']['ModuleProtocolErrors'];
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "503",
+           *           "title": "unavailable",
+           *           "detail": "The server is overloaded, or the database or the file store is not available. Retry after `Retry-After` seconds."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+    };
+  };
+  listRegistryModuleVersions: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+        /** @description `private`. */
+        registryName: string;
+        /** @description The name of the organization. */
+        namespace: string;
+        /** @description The name of the module, in any case. */
+        name: string;
+        /** @description The provider of the module. */
+        provider: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RegistryModuleVersionPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createRegistryModuleVersion: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+        /** @description `private`. */
+        registryName: string;
+        /** @description The name of the organization. */
+        namespace: string;
+        /** @description The name of the module, in any case. */
+        name: string;
+        /** @description The provider of the module. */
+        provider: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "registry-module-versions",
+         *         "attributes": {
+         *           "version": "1.4.0"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateRegistryModuleVersionBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RegistryModuleVersionDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description An attribute is not valid, or the module has this version. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute is not valid, or the module has this version."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getRegistryModuleVersion: {
+    parameters: {
+      query?: {
+        /** @description The version. */
+        module_version?: string;
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+        /** @description `private`. */
+        registryName: string;
+        /** @description The name of the organization. */
+        namespace: string;
+        /** @description The name of the module, in any case. */
+        name: string;
+        /** @description The provider of the module. */
+        provider: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RegistryModuleVersionDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createRegistryModuleVersionByOldPath: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the registry module. */
+        organization: string;
+        /** @description The name of the module, in any case. */
+        name: string;
+        /** @description The provider of the module. */
+        provider: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "registry-module-versions",
+         *         "attributes": {
+         *           "version": "1.4.0"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateRegistryModuleVersionBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RegistryModuleVersionDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description An attribute is not valid, or the module has this version. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "An attribute is not valid, or the module has this version."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteRegistryModuleVersion: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+        /** @description `private`. */
+        registryName: string;
+        /** @description The name of the organization. */
+        namespace: string;
+        /** @description The name of the module, in any case. */
+        name: string;
+        /** @description The provider of the module. */
+        provider: string;
+        /** @description The version. */
+        version: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteRegistryModuleVersionByOldPath: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the delete. */
+        organization: string;
+        /** @description The name of the module, in any case. */
+        name: string;
+        /** @description The provider of the module. */
+        provider: string;
+        /** @description The version. */
+        version: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listRegistryModules: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description Related resources to add to the document. Separate values with commas. */
+        include?: 'no_code_modules'[];
+        /** @description Only modules with this text in their name or provider, ignoring case. */
+        q?: string;
+        /** @description Only modules of this registry: `private`. */
+        'filter[registry_name]'?: string;
+        /** @description Only modules of the organization with this name. */
+        'filter[organization_name]'?: string;
+        /** @description Only modules for this provider. */
+        'filter[provider]'?: string;
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RegistryModulePageWithIncluded'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createRegistryModule: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "registry-modules",
+         *         "attributes": {
+         *           "name": "network",
+         *           "provider": "aws"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreateRegistryModuleBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RegistryModuleDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description A name is not valid, or the organization has a module with these names. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "A name is not valid, or the organization has a module with these names."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getRegistryModule: {
+    parameters: {
+      query?: {
+        /** @description Related resources to add to the document. Separate values with commas. */
+        include?: 'no_code_modules'[];
+      };
+      header?: never;
+      path: {
+        /** @description The id of the registry module. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RegistryModuleDocumentWithIncluded'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getRegistryModuleByName: {
+    parameters: {
+      query?: {
+        /** @description Related resources to add to the document. Separate values with commas. */
+        include?: 'no_code_modules'[];
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+        /** @description `private`. */
+        registryName: string;
+        /** @description The name of the organization. */
+        namespace: string;
+        /** @description The name of the module, in any case. */
+        name: string;
+        /** @description The provider of the module. */
+        provider: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RegistryModuleDocumentWithIncluded'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteRegistryModule: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+        /** @description `private`. */
+        registryName: string;
+        /** @description The name of the organization. */
+        namespace: string;
+        /** @description The name of the module, in any case. */
+        name: string;
+        /** @description The provider of the module. */
+        provider: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  updateRegistryModule: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+        /** @description `private`. */
+        registryName: string;
+        /** @description The name of the organization. */
+        namespace: string;
+        /** @description The name of the module, in any case. */
+        name: string;
+        /** @description The provider of the module. */
+        provider: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "registry-modules",
+         *         "attributes": {
+         *           "no-code": true
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdateRegistryModuleBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['RegistryModuleDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteRegistryModulesByName: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+        /** @description `private`. */
+        registryName: string;
+        /** @description The name of the organization. */
+        namespace: string;
+        /** @description The name of the module, in any case. */
+        name: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description More than 100 modules have this name. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "More than 100 modules have this name."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteRegistryModulesByOldPath: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the delete. */
+        organization: string;
+        /** @description The name of the module, in any case. */
+        name: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      /** @description More than 100 modules have this name. */
+      422: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "422",
+           *           "title": "invalid attribute",
+           *           "detail": "More than 100 modules have this name."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deleteRegistryModuleByOldPath: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the delete. */
+        organization: string;
+        /** @description The name of the module, in any case. */
+        name: string;
+        /** @description The provider of the module. */
+        provider: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

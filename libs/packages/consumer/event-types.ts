@@ -1730,6 +1730,51 @@ type EventSchemas = {
     GpgKeyRemoved: {
       keyId: string;
     };
+    /** cadastre.RegistryModuleCreated.v1 */
+    RegistryModuleCreated: {
+      name: string;
+      provider: string;
+      noCode: boolean;
+    };
+    /** cadastre.RegistryModuleUpdated.v1 */
+    RegistryModuleUpdated: {
+      name: string;
+      provider: string;
+      noCode: boolean;
+    };
+    /** cadastre.RegistryModuleVersionCreated.v1 */
+    RegistryModuleVersionCreated: {
+      name: string;
+      provider: string;
+      versionId: string;
+      version: string;
+      number: number;
+      commitSha: string | null;
+    };
+    /** cadastre.RegistryModuleVersionUploaded.v1 */
+    RegistryModuleVersionUploaded: {
+      name: string;
+      provider: string;
+      versionId: string;
+      version: string;
+      number: number;
+      archive: number;
+      size: number;
+      sha256: string;
+    };
+    /** cadastre.RegistryModuleVersionDeleted.v1 */
+    RegistryModuleVersionDeleted: {
+      name: string;
+      provider: string;
+      versionId: string;
+      version: string;
+      number: number;
+    };
+    /** cadastre.RegistryModuleDeleted.v1 */
+    RegistryModuleDeleted: {
+      name: string;
+      provider: string;
+    };
     /** cadastre.AuditFactReported.v1 */
     AuditFactReported: {
       source: string;
@@ -2456,6 +2501,12 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   GpgKeyAdded: 1,
   GpgKeyRenewed: 1,
   GpgKeyRemoved: 1,
+  RegistryModuleCreated: 1,
+  RegistryModuleUpdated: 1,
+  RegistryModuleVersionCreated: 1,
+  RegistryModuleVersionUploaded: 1,
+  RegistryModuleVersionDeleted: 1,
+  RegistryModuleDeleted: 1,
   AuditFactReported: 1,
   AuditFactSourceRegistered: 1,
   AuditFactSourceRemoved: 1,
@@ -2682,4 +2733,5 @@ export const DOCUMENT_VERSIONS: Readonly<Record<string, number>> = {
   'registry-provider-versions': 1,
   'registry-provider-platforms': 1,
   'gpg-keys': 1,
+  'registry-modules': 1,
 };

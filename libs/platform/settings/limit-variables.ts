@@ -38,6 +38,11 @@ export const requestVariables = {
     'largest zip of a provider, in MiB',
     wholeNumberSchema(1, 65_536, 1_024),
   ),
+  CADASTRE_MODULE_MAX_MIB: defineVariable(
+    '64',
+    'largest archive of a module version, in MiB',
+    wholeNumberSchema(1, 1_024, 64),
+  ),
   CADASTRE_RUN_LOG_MAX_MIB: defineVariable(
     '64',
     'longest log of a plan or an apply, in MiB; the rest is dropped',

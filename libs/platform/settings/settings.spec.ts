@@ -74,6 +74,7 @@ describe('settings', () => {
       slowConnections: 4,
       slowReadsPerCaller: 2,
       providerArchiveLimit: 1024 * 1024 * 1024,
+      moduleArchiveLimit: 64 * 1024 * 1024,
       logLimit: 64 * 1024 * 1024,
       planFileLimit: 256 * 1024 * 1024,
       http: {
@@ -465,6 +466,7 @@ describe('settings', () => {
       slowConnections: 4,
       slowReadsPerCaller: 2,
       providerArchiveLimit: 1024 * 1024 * 1024,
+      moduleArchiveLimit: 64 * 1024 * 1024,
       logLimit: 64 * 1024 * 1024,
       planFileLimit: 256 * 1024 * 1024,
       http: {

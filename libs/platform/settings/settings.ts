@@ -275,6 +275,8 @@ const toSiteSettings = (env: ParsedEnvironment) =>
   ({
     edition: env.CADASTRE_EDITION,
     featureSet: env.CADASTRE_FEATURE_SET,
+    /** Bytes of the largest accepted archive of a module. */
+    moduleArchiveLimit: env.CADASTRE_MODULE_MAX_MIB * MIB,
     /** Versions of Terraform or OpenTofu that workspaces may choose, in addition to those built in. */
     toolReleases: env.CADASTRE_TOOL_RELEASES,
     /** The hours from one health assessment of a workspace to the next; null for none. */

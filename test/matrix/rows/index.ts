@@ -9,6 +9,7 @@ import { generalSettingsRows } from './general-settings.js';
 import { history } from './history.js';
 import { identityProviderRows } from './identity-providers.js';
 import { ipAllowlistRows } from './ip-allowlists.js';
+import { modules } from './modules.js';
 import { notificationsOfOrganizations, notificationsOfTeams, notificationsOfWorkspaces } from './notifications.js';
 import { oauthRows } from './oauth.js';
 import { oidcIssuerRows } from './oidc-issuer.js';
@@ -50,6 +51,7 @@ export const ROWS = {
     ...ipAllowlistRows,
     ...reservedTagKeys,
     ...registry,
+    ...modules,
   ],
   access: [
     ...people,

@@ -14,6 +14,7 @@ const NEVER_NULL: Readonly<Record<string, readonly string[]>> = {
   'libs/activity/history/workspace-changes/workspace-changes.queries.ts': ['organization'],
   'libs/activity/history/workspace-locks/workspace-locks.queries.ts': ['organization'],
   'libs/registry/registry/release-files/release-files.queries.ts': ['size'],
+  'libs/registry/modules/module-files.queries.ts': ['archive', 'size', 'sha256'],
   'libs/operations/retention/retention.queries.ts': ['at', 'days', 'unusedSince'],
   'libs/organizations/tag-bindings/tag-bindings.queries.ts': ['organization'],
   'libs/runs/commits/commit-statuses.queries.ts': ['token'],

@@ -176,7 +176,7 @@ describe('reporting facts', () => {
 
   it('records nothing if one fact of the request is invalid', async () => {
     const organization = await makeFactsOrganization();
-    const bad = { ...createFact('f2', 'registry_module.destroy_version'), time: 'yesterday' };
+    const bad = { ...createFact('f2', 'policy_check.passed'), time: 'yesterday' };
     const { body } = expectStatus(
       await organization.service.post(organization.path, { facts: [createFact('f1'), bad] }),
       422,
@@ -237,7 +237,7 @@ describe('reporting facts', () => {
     const organization = await makeFactsOrganization();
     expectStatus(
       await organization.service.post(organization.path, {
-        facts: [createFact('f1'), createFact('f2', 'registry_module.destroy_version')],
+        facts: [createFact('f1'), createFact('f2', 'policy_check.passed')],
       }),
       201,
     );

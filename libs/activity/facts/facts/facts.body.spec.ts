@@ -150,9 +150,9 @@ describe('parsing a fact', () => {
 
 describe('parsing a batch of facts', () => {
   it('rejects all facts and reports what is wrong with each', () => {
-    const bad = changed({ row: 'registry_module.destroy_version', at: '/resource/meta/version', to: 'seven' });
+    const bad = changed({ row: 'policy_check.override', at: '/resource/meta/run/id', to: 7 });
     expect(refusals(() => parseFacts({ facts: [createFact('f1'), bad, { ...createFact('f3'), id: null }] }))).toEqual([
-      ['/facts/1/resource/meta/version', 'Version must be a number'],
+      ['/facts/1/resource/meta/run/id', 'Id must be a string'],
       ['/facts/2/id', "Id can't be blank"],
     ]);
   });
@@ -169,18 +169,22 @@ describe('parsing a batch of facts', () => {
 describe('the schemas of facts', () => {
   it('cover each row of the catalogue and allow no other fields', () => {
     expect(Object.keys(factSchemas)).toEqual(CATALOGUE_ROWS.map(formatRowName));
-    expect(factSchemas['registry_module.destroy_version']).toMatchObject({
+    expect(factSchemas['policy_check.canceled']).toMatchObject({
       $schema: 'http://json-schema.org/draft-07/schema#',
-      $id: 'urn:cadastre:fact:registry_module.destroy_version',
+      $id: 'urn:cadastre:fact:policy_check.canceled',
       required: ['source', 'id', 'time', 'auth', 'resource'],
       additionalProperties: false,
       properties: {
         time: { type: 'string', format: 'date-time' },
         resource: {
           properties: {
-            type: { const: 'registry_module' },
-            action: { const: 'destroy_version' },
-            meta: { properties: { version: { type: 'integer' } }, required: ['version'], additionalProperties: false },
+            type: { const: 'policy_check' },
+            action: { const: 'canceled' },
+            meta: {
+              properties: { actor: { type: 'string' } },
+              required: ['run', 'workspace', 'actor'],
+              additionalProperties: false,
+            },
           },
         },
       },

@@ -67,7 +67,6 @@ export const CATALOGUE = {
   },
   policy_set: { destroy: standard },
   policy_version: { create: standard },
-  registry_module: { update: standard, destroy: standard, destroy_version: z.strictObject({ version: integer }) },
   stack: { create: standard },
   task_stage: { override: standard },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, z.ZodType>>>>;
@@ -97,6 +96,7 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'organization',
   'organization_user',
   'project',
+  'registry_module',
   'registry_provider',
   'registry_provider_platform',
   'registry_provider_version',

@@ -69,6 +69,7 @@ const MEMBER_PERMISSIONS: readonly Permission[] = [
   'read-agent-pools',
   'read-reserved-tag-keys',
   'read-providers',
+  'read-modules',
 ];
 
 /** Permissions of `runs: read`, the lowest access to a workspace. */
@@ -186,7 +187,7 @@ const OF_ROLE: Readonly<Record<Exclude<Role, 'user-token' | 'site-admin'>, reado
   scim: ['provision-users'],
   'audit-token': ['list-organization', 'read-audit-trail', 'read-audit-trail-of-token'],
   agent: ['execute-run'],
-  run: ['read-entitlements', 'read-providers'],
+  run: ['read-entitlements', 'read-providers', 'read-modules'],
   member: MEMBER_PERMISSIONS,
   readWorkspaces: READS_ALL,
   readProjects: READS_ALL,
@@ -201,8 +202,8 @@ const OF_ROLE: Readonly<Record<Exclude<Role, 'user-token' | 'site-admin'>, reado
   manageOrganizationAccess: ['manage-organization-access'],
   accessSecretTeams: ['read-secret-teams'],
   manageProviders: ['manage-providers'],
-  // Cadastre has no modules and policies to manage.
-  manageModules: [],
+  manageModules: ['manage-modules'],
+  // Cadastre has no policies to manage.
   managePolicies: [],
   managePolicyOverrides: [],
 };

@@ -166,6 +166,10 @@ export const permissions = {
   'read-providers': { roles: [...EVERYBODY, 'run'] },
   'manage-providers': { roles: ['owner', 'manageProviders'] },
 
+  // The registry of modules. A run installs the modules of its configuration.
+  'read-modules': { roles: [...EVERYBODY, 'run'] },
+  'manage-modules': { roles: ['owner', 'manageModules'] },
+
   // Keys and agents.
   'read-ssh-keys': { roles: [...WORKSPACE_WORKERS, 'manageVcsSettings'] },
   'manage-ssh-keys': { roles: ['owner', 'manageVcsSettings'] },
@@ -267,6 +271,7 @@ export const READING_PERMISSIONS: ReadonlySet<Permission> = new Set<Permission>(
   'read-variables',
   'read-variable-sets',
   'read-providers',
+  'read-modules',
   'read-ssh-keys',
   'manage-vcs-connections',
   'read-vcs-connections',

@@ -27,6 +27,8 @@ const BY_RESOURCE = {
     'manage-reserved-tag-keys',
     'read-providers',
     'manage-providers',
+    'read-modules',
+    'manage-modules',
     'read-ssh-keys',
     'manage-ssh-keys',
     'read-agent-pools',

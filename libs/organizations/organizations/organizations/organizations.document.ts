@@ -26,13 +26,13 @@ export const PERMISSION_KEYS = {
   'can-update-ssh-keys': 'manage-ssh-keys',
   'can-create-provider': 'manage-providers',
   'can-manage-custom-providers': 'manage-providers',
+  'can-create-module': 'manage-modules',
   'can-read-audit-trail': 'read-audit-trail',
   'can-manage-auditing': 'manage-audit-trail',
 } as const satisfies Record<string, Permission>;
 
 /** Permissions for features that do not exist, always false. */
 export const UNSUPPORTED_PERMISSIONS = [
-  'can-create-module',
   'can-deploy-no-code-modules',
   'can-manage-no-code-modules',
   'can-manage-public-modules',

@@ -53,7 +53,7 @@ const RIGHTS: Readonly<Record<TeamRight, DescribedRight>> = {
     group: 'Agents, keys and providers',
     allows: 'Providers with their versions and files, and GPG keys.',
   },
-  'manage-modules': { group: 'Without effect', allows: 'Stored for clients: the server has no modules.' },
+  'manage-modules': { group: 'Agents, keys and providers', allows: 'Modules with their versions and archives.' },
   'manage-policies': { group: 'Without effect', allows: 'Stored for clients: the server has no policies.' },
   'manage-policy-overrides': { group: 'Without effect', allows: 'Stored for clients: the server has no policies.' },
   'delegate-policy-overrides': { group: 'Without effect', allows: 'Stored for clients: the server has no policies.' },

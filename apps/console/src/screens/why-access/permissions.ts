@@ -81,6 +81,8 @@ export const PERMISSIONS: readonly PermissionGroup[] = [
       'delete-tags',
       'read-providers',
       'manage-providers',
+      'read-modules',
+      'manage-modules',
       'read-ssh-keys',
       'manage-ssh-keys',
       'read-agent-pools',
