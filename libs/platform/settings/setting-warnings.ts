@@ -7,8 +7,8 @@ import { secretNames, settingVariables } from './variables.js';
 /** The kind of program that starts. A command does not listen on any address. */
 export type ProcessKind = 'serve' | 'gateway' | 'projector' | 'publisher' | 'command';
 
-/** Settings of `cadastre provider`, which has no server settings. */
-const CLIENT_VARIABLES = ['CADASTRE_URL', 'CADASTRE_TOKEN', 'CADASTRE_KEY_PASSPHRASE'];
+/** Settings of commands that are clients: of `cadastre provider`, and of the source in `cadastre import`. */
+const CLIENT_VARIABLES = ['CADASTRE_URL', 'CADASTRE_TOKEN', 'CADASTRE_KEY_PASSPHRASE', 'CADASTRE_IMPORT_TOKEN'];
 const KNOWN_VARIABLES = [
   ...Object.keys(settingVariables),
   ...secretNames.map(toFileVariable),
