@@ -31,7 +31,7 @@ const domain =
 const publicApi = [
   '^libs/[^/]+/[^/]+/index\\.ts$',
   '^libs/platform/kernel/spec\\.ts$',
-  '^libs/(?:api/(?:access|json-api)|registry/provider-release|runs/run-tasks|workspaces/(?:state|variables))/rules\\.ts$',
+  '^libs/(?:api/(?:access|json-api)|registry/provider-release|runs/(?:policies|run-tasks)|workspaces/(?:state|variables))/rules\\.ts$',
   '^libs/api/json-api/description/index\\.ts$',
   '^libs/api/pages/publish-files\\.build\\.ts$',
 ];
@@ -84,7 +84,7 @@ export default {
         pathNot: [
           '^libs/platform/kernel/[a-z/-]+\\.ts$',
           '^libs/[^/]+/$1/[a-z/-]+\\.ts$',
-          '^libs/(?:api/(?:access|json-api)|registry/provider-release|runs/run-tasks|workspaces/(?:state|variables))/rules\\.ts$',
+          '^libs/(?:api/(?:access|json-api)|registry/provider-release|runs/(?:policies|run-tasks)|workspaces/(?:state|variables))/rules\\.ts$',
           '^libs/packages/trail-verifier/index\\.ts$',
           'node_modules/zod/',
           // Regular expressions that take linear time.

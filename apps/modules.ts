@@ -77,6 +77,7 @@ import {
 } from '#runs/runs';
 import { automaticDestroyDefinition, createAutomaticDestroyJob } from '#runs/automatic-destroy';
 import { commitsDefinition, createCommitsJobs } from '#runs/commits';
+import { policiesDefinition } from '#runs/policies';
 import { runTasksDefinition } from '#runs/run-tasks';
 import { createTriggeredRunsFollower, runTriggersDefinition } from '#runs/run-triggers';
 import { savedViewsDefinition } from '#organizations/saved-views';
@@ -107,6 +108,7 @@ const eventDefinitions: readonly ModuleDefinition[] = [
   tagsDefinition,
   stateDefinition,
   runTasksDefinition,
+  policiesDefinition,
   runsDefinition,
   runTriggersDefinition,
   automaticDestroyDefinition,

@@ -17,6 +17,7 @@ import {
 } from '../support/gateway-routes.js';
 import { recordAssessment } from '../support/assessments.js';
 import { makeOauthClient, openTestGitHost, REACHES_GIT_HOSTS } from '../support/git-host.js';
+import { makePolicy, makePolicyEvaluation, makePolicySet } from '../support/policies.js';
 import { makeRunTask, makeTaskReport, makeWorkspaceTask } from '../support/task-service.js';
 import { makeNotificationConfiguration } from '../support/notification-receiver.js';
 import {
@@ -100,6 +101,8 @@ const NOUNS: Readonly<Record<string, string>> = {
   'run-jobs': 'what a claimed phase needs, for executors; only a POST returns it',
   'run-logs': 'the output of plans and applies, as text; their documents contain the links',
   'run-tokens': 'authentication tokens that executors issue for a run',
+  'policy-overrides': 'an action on task stages',
+  'policy-texts': 'texts in Rego; documents of policies contain the links',
   'task-callbacks': 'responses without a body',
   'task-outcome-bodies': 'texts in Markdown; documents of outcomes contain the links',
 };
@@ -265,6 +268,9 @@ const furnish = async (): Promise<typeof seeds> => {
   const upstream = await makeWorkspace(server, 'acme', 'upstream');
   const trigger = await makeRunTrigger(server, workspace, upstream);
   const taskReport = await makeTaskReport(server, workspace);
+  const policyPool = await makeRemotePool(server, 'acme', 'pool-of-policies');
+  const evaluated = await makePolicyEvaluation(server, 'acme', workspace, policyPool);
+  const rule = await makePolicy(server, 'acme', 'buckets');
   const run = await makeRun(server, workspace);
   const result = await recordAssessment(server, { organization: organization.id, workspace });
   const comment = resource('comments', { body: 'well' });
@@ -331,6 +337,10 @@ const furnish = async (): Promise<typeof seeds> => {
     'run-triggers': trigger,
     'saved-views': savedView.id,
     tasks: task,
+    policies: rule,
+    'policy-sets': await makePolicySet(server, 'acme', 'security', {}, { policies: [rule] }),
+    'policy-evaluations': evaluated.evaluation,
+    'policy-set-outcomes': evaluated.outcome,
     'task-stages': taskReport.stage,
     'task-results': taskReport.result,
     'task-result-outcomes': taskReport.outcome,
@@ -353,7 +363,7 @@ const furnish = async (): Promise<typeof seeds> => {
     'team-projects': await grantProjectAccess(server, core, organization.defaultProject, 'read'),
     'organization-memberships': memberships.body.data[0].id,
     'authentication-tokens': token.body.data.id,
-    'audit-facts/schemas': 'policy.update',
+    'audit-facts/schemas': 'stack.create',
     'state-versions': version.id,
     'state-version-outputs': outputs.body.data[0].id,
   };

@@ -121,7 +121,7 @@ const [imported, refused] = [false, true].map((isRefused) =>
 const NAMES = /^(?:Variable|\w*Tag|WorkspaceCreated tags)\w*(?:\[\])?[ .](?:.+\.)?(?:key|from|to)(?:\[\]\.key)?$/;
 
 /** Fields with the id of the caller. Only the audit trail shows them, and an id of the site is refused there too. */
-const CALLERS = /^(?:createdBy|holder|confirmedBy|author|reportedBy)\.id$/;
+const CALLERS = /^(?:createdBy|holder|confirmedBy|author|overriddenBy|reportedBy)\.id$/;
 
 const TEXTS: Readonly<Record<string, string>> = {
   'AuditFactReported resource.id': 'another service owns the resource',

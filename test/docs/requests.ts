@@ -37,6 +37,8 @@ import * as recoverableItems from '../../libs/operations/recovery/recoverable-it
 import * as savedViews from '../../libs/organizations/saved-views/saved-views.controller.js';
 import * as oauthClients from '../../libs/vcs/connections/oauth-clients.controller.js';
 import * as oauthTokens from '../../libs/vcs/connections/oauth-tokens.controller.js';
+import * as policies from '../../libs/runs/policies/policies.controller.js';
+import * as policySets from '../../libs/runs/policies/policy-sets.controller.js';
 import * as runTasks from '../../libs/runs/run-tasks/tasks.controller.js';
 import { taskReportBody } from '../../libs/runs/runs/task-results/task-report.body.js';
 import * as workspaceTasks from '../../libs/runs/run-tasks/workspace-tasks.controller.js';
@@ -528,6 +530,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
             (action) => `POST /api/v2/runs/:id/actions/${action}`,
           ),
           'POST /api/v2/admin/runs/:id/actions/force-cancel',
+          'POST /api/v2/task-stages/:id/actions/override',
         ],
         body: runs.actionBody,
         goTfe: [
@@ -536,6 +539,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
           'RunCancelOptions',
           'RunForceCancelOptions',
           'AdminRunForceCancelOptions',
+          'TaskStageOverrideOptions',
         ],
       },
       { name: 'progress', routes: ['POST /api/v2/runs/:id/progress'], body: runs.progressBody },
@@ -544,6 +548,7 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       'debugging-mode': 'docs',
       fence: 'cadastre',
       'has-changes': 'cadastre',
+      'policy-results': 'cadastre',
       'resource-additions': 'cadastre',
       'resource-changes': 'cadastre',
       'resource-destructions': 'cadastre',
@@ -627,6 +632,44 @@ export const RESOURCES: Readonly<Record<string, DocumentedResource>> = {
       { name: 'update', routes: ['PATCH /api/v2/saved-views/:id'], body: savedViews.updateBody },
     ],
     also: { name: 'cadastre', query: 'cadastre', shared: 'cadastre' },
+  },
+  policies: {
+    requests: [
+      {
+        name: 'create',
+        routes: [`POST ${ORGANIZATION}/policies`],
+        body: policies.createPolicyBody,
+        goTfe: ['PolicyCreateOptions'],
+      },
+      {
+        name: 'update',
+        routes: ['PATCH /api/v2/policies/:id'],
+        body: policies.updatePolicyBody,
+        goTfe: ['PolicyUpdateOptions'],
+      },
+    ],
+    also: { 'relationships.policy-sets': 'docs' },
+  },
+  'policy-sets': {
+    requests: [
+      {
+        name: 'create',
+        routes: [`POST ${ORGANIZATION}/policy-sets`],
+        body: policySets.createPolicySetBody,
+        goTfe: ['PolicySetCreateOptions'],
+      },
+      {
+        name: 'update',
+        routes: ['PATCH /api/v2/policy-sets/:id'],
+        body: policySets.updatePolicySetBody,
+        goTfe: ['PolicySetUpdateOptions'],
+      },
+      {
+        name: 'attach or detach',
+        routes: ['POST', 'DELETE'].map((method) => `${method} /api/v2/policy-sets/:id/relationships/:relation`),
+        body: policySets.policySetMembersBody,
+      },
+    ],
   },
   tasks: {
     requests: [
@@ -1019,6 +1062,7 @@ export const OTHER_BODIES: readonly string[] = [
   'PUT /api/v2/plans/:id/json-schema',
   'PUT /api/v2/plans/:id/log',
   'PUT /api/v2/plans/:id/plan-file',
+  'PUT /api/v2/policies/:id/upload',
   'PUT /api/v2/state-versions/upload/:token',
   ...['Users', 'Groups'].flatMap((path) => [
     `POST /scim/v2/${path}`,
@@ -1063,15 +1107,7 @@ export const NOT_BUILT: Readonly<Record<string, readonly string[]>> = {
     'TestRunCreateOptions',
   ],
   'plan exports': ['PlanExportCreateOptions'],
-  policies: [
-    'PolicyCreateOptions',
-    'PolicySetCreateOptions',
-    'PolicySetParameterCreateOptions',
-    'PolicySetParameterUpdateOptions',
-    'PolicySetUpdateOptions',
-    'PolicyUpdateOptions',
-    'TaskStageOverrideOptions',
-  ],
+  'parameters of policies of Sentinel': ['PolicySetParameterCreateOptions', 'PolicySetParameterUpdateOptions'],
   'provider sets': ['ProviderSetCreateOptions'],
   queries: ['QueryRunCreateOptions'],
   stacks: [

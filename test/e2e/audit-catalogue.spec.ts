@@ -31,6 +31,7 @@ import { SIGNED_LINK_ACTIONS, REGISTRY_ACTIONS } from './audit-catalogue.registr
 import { SCIM_ACTIONS } from './audit-catalogue.scim.js';
 import { SIGN_IN_ACTIONS } from './audit-catalogue.sign-in.js';
 import { SITE_ACTIONS } from './audit-catalogue.site.js';
+import { POLICY_ACTIONS } from './audit-catalogue.policies.js';
 import { NOTIFICATION_ACTIONS } from './audit-catalogue.notifications.js';
 import { WORKLOAD_ACTIONS } from './audit-catalogue.workloads.js';
 
@@ -104,9 +105,11 @@ describe('the audit trail', () => {
     ...SCIM_ACTIONS,
     ...WORKLOAD_ACTIONS,
     ...NOTIFICATION_ACTIONS,
+    ...POLICY_ACTIONS,
   };
   // Only operators create sign-in links. Services of run tasks report results
-  // (libs/runs/runs/task-results). Jobs record lost executors (libs/runs/runs/run-leases), deletions of
+  // (libs/runs/runs/task-results), executors report results of policies, and people override them
+  // (libs/runs/runs/policy-evaluations). Jobs record lost executors (libs/runs/runs/run-leases), deletions of
   // their old data (libs/operations/retention), and starts and changes of
   // logs (libs/activity/audit-trail/log, libs/activity/audit-trail-log).
   const elsewhere = [
@@ -114,9 +117,13 @@ describe('the audit trail', () => {
     'audit_trail_log.rotate_key',
     'audit_trail_log.start',
     'organization.destroy',
+    'policy_evaluation.errored',
+    'policy_evaluation.failed',
+    'policy_evaluation.passed',
     'run.lose_executor',
     'run.permanently_delete_backing_data',
     'task_result.callback',
+    'task_stage.override',
     'workspace.expire_lock',
     'workspace.remind_auto_destroy',
     'sign_in_methods.create_link',

@@ -27,10 +27,11 @@ const SEED = chooseSeed(20_261_124);
 
 /**
  * Some operations need a state that only other requests can create, such as a lock of the same caller, a run that waits for its
- * confirmation or that an executor has claimed, a form with the token of a page, or the answer of an identity provider. The test of a notification configuration
- * needs a destination that answers, an assessment a workspace with an applied run, and releases of terraform that the server lists cannot be deleted.
+ * confirmation or for the override of its policies, or that an executor has claimed, a form with the token of a page, or the answer of an
+ * identity provider. The test of a notification configuration needs a destination that answers, an assessment a workspace with an
+ * applied run, and releases of terraform that the server lists cannot be deleted.
  */
-const MOST_REFUSED = 71;
+const MOST_REFUSED = 72;
 
 /** It needs the token of a request to the service of a run task, which no caller of the API has. */
 const REPORT_OF_RUN_TASK = 'PATCH /api/v2/task-results/{id}/callback';

@@ -78,6 +78,8 @@ describe('a list of a caller without the permission', () => {
     ['run triggers', 'run_triggers', inOrganization('run-triggers')],
     ['run tasks', 'run_tasks', inOrganization('tasks')],
     ['run tasks of a workspace', 'workspace_tasks', inWorkspace('tasks')],
+    ['policies', 'policies', inOrganization('policies')],
+    ['policy sets', 'policy_sets', inOrganization('policy-sets')],
     ['saved views', 'saved_views', inOrganization('saved-views')],
     ['IP allowlists', 'ip_allowlists', inOrganization('cidr-range-lists')],
     ['audit fact sources', 'audit_fact_sources', inOrganization('audit-fact-sources')],

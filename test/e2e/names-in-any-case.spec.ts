@@ -67,6 +67,8 @@ describe('a name in another case', () => {
       'audit-trail/settings',
       'saved-views',
       'tasks',
+      'policies',
+      'policy-sets',
       'cidr-range-lists',
       'authentication-token',
       'data-retention-policy',

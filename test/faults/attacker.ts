@@ -139,7 +139,7 @@ const fact = (n: number): object => ({
   id: `fact-${process.pid}-${n}`,
   time: new Date().toISOString(),
   auth: { accessor_id: 'user-attacker', description: 'attacker', type: 'Client' },
-  resource: { id: `pol-${n}`, type: 'policy', action: 'update', meta: { name: 'x'.repeat(40) } },
+  resource: { id: `pol-${n}`, type: 'stack', action: 'create', meta: { name: 'x'.repeat(40) } },
 });
 
 const factsBody = (from: number): Buffer =>

@@ -3,6 +3,7 @@ import { moduleBody, pathOfModule } from '../support/registry-modules.js';
 import { platformAttributes, providerBody, uploadTo, zipOf } from '../support/registry.js';
 import { expectStatus, makeConfigurationVersion, makeRun, reportBody, resource, runBody } from '../support/seeds.js';
 import type { ApiResponse, ApiTestClient } from '../support/server.js';
+import { newPolicy } from '../support/policies.js';
 import { newRunTask, newWorkspaceTask } from '../support/task-service.js';
 import { newStateVersion, stateFile } from '../support/state-file.js';
 import { addState, newVariable, type MatrixCallerInWorld, type MatrixWorld } from './shared-world.js';
@@ -169,6 +170,8 @@ export const OF_ORGANIZATION: PermissionMap = {
     'can-manage-run-tasks': ({ api, world }) =>
       api.post(`${ACME}/tasks`, newRunTask(world.unique('made'), { url: world.resources.taskService })),
     'can-read-run-tasks': ({ api }) => api.get(`${ACME}/tasks`),
+    'can-manage-policies': ({ api, world }) => api.post(`${ACME}/policies`, newPolicy(world.unique('made'))),
+    'can-read-policies': ({ api }) => api.get(`${ACME}/policies`),
     'can-update-ssh-keys': create('ssh-keys', { value: 'a private key' }),
     'can-create-provider': makesProvider,
     'can-manage-custom-providers': makesProvider,
@@ -183,6 +186,7 @@ export const OF_ORGANIZATION: PermissionMap = {
   sharing: [],
   byTable: {
     'can-create-workspace-migration': 'create-workspace',
+    'can-manage-policy-overrides': 'override-policies',
   },
   never: [
     'can-deploy-no-code-modules',

@@ -24,6 +24,7 @@ import {
 } from '../support/seeds.js';
 import { createTestSigning } from '../support/trail-signing.js';
 import type { ApiResponse, ApiTestClient, TestServer } from '../support/server.js';
+import { makePolicy, makePolicyEvaluation, makePolicySet } from '../support/policies.js';
 import { makeRunTask, makeTaskReport, makeWorkspaceTask, openTestTaskService } from '../support/task-service.js';
 import { makeOauthClient, openTestGitHost } from '../support/git-host.js';
 import { addKey, makeProvider, publishVersion } from '../support/registry.js';
@@ -203,7 +204,7 @@ const furnishRegistry = async (server: TestServer) => {
 /** Creates one resource of each kind that belongs to the workspace, the project or the organization. */
 const furnish = async (
   server: TestServer,
-  { land, one, beside, far }: Pick<MatrixWorld, 'land' | 'one' | 'beside' | 'far'>,
+  { land, one, beside, far, pool }: Pick<MatrixWorld, 'land' | 'one' | 'beside' | 'far' | 'pool'>,
 ) => {
   const sshKey = idOf(await server.post('/api/v2/organizations/acme/ssh-keys', newSshKey('key')));
   const runTask = await makeRunTask(server, 'acme', 'task');
@@ -220,6 +221,8 @@ const furnish = async (
   const [landSet, landSetVariable] = await makeSet(server, 'set-of-land', { parent: relation('projects', land) });
   const configuration = await makeConfigurationVersion(server, one);
   const { run, ...taskReport } = await makeTaskReport(server, one);
+  const evaluated = await makePolicyEvaluation(server, 'acme', one, pool);
+  const otherPolicy = await makePolicy(server, 'acme', 'other-policy');
   const comment = idOf(await server.post(`/api/v2/runs/${run}/comments`, resource('comments', { body: 'Hm.' })));
   const events = expectStatus(await server.get(`/api/v2/runs/${run}/run-events`), 200);
   const { relationships } = expectStatus(await server.get(`/api/v2/runs/${run}`), 200).body.data;
@@ -259,6 +262,11 @@ const furnish = async (
     run,
     runBeside: await makeSpeculativeRun(server, beside),
     runFar: await makeSpeculativeRun(server, far),
+    policy: await makePolicy(server, 'acme', 'policy'),
+    otherPolicy,
+    policySet: await makePolicySet(server, 'acme', 'policy-set'),
+    policyEvaluation: evaluated.evaluation,
+    policySetOutcome: evaluated.outcome,
     taskStage: taskReport.stage,
     taskResult: taskReport.result,
     taskOutcome: taskReport.outcome,
@@ -306,7 +314,7 @@ export const setUpSharedWorld = async (server: TestServer): Promise<SharedWorld>
   const output = outputs.body.data[0].id as string;
   const openTeam = await makeTeam(server, acme.name, 'open', { visibility: 'organization' });
   const secretTeam = await makeTeam(server, acme.name, 'secret');
-  const resources = await furnish(server, { land, one, beside, far });
+  const resources = await furnish(server, { land, one, beside, far, pool });
   const read = (on: 'workspace' | 'project') => ({ on, level: 'read' }) as const;
   const access = {
     'open on the workspace': await grantAccess(server, openTeam, read('workspace'), one),

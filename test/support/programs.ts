@@ -97,6 +97,7 @@ const NEEDS: Readonly<Record<string, readonly ProgramName[]>> = {
   'test/support/jest/watchdog.ts': ['ps'],
   'test/support/kafka/index.ts': isInContainers() ? [] : ['java', 'mvn'],
   'test/support/litewitness.ts': ['go', 'ssh-add', 'ssh-agent', 'ssh-keygen'],
+  'test/support/opa.ts': ['go'],
   'test/support/openbao.ts': ['python3'],
   'test/support/pgbouncer.ts': ['pgbouncer'],
   'test/support/previous-release.ts': ['git'],
@@ -113,6 +114,7 @@ const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
   'test/support/foreign-verifiers.ts': ['test/support/install-go'],
   'test/support/gitea.ts': ['test/support/install-gitea', 'test/support/install-go'],
   'test/support/litewitness.ts': ['test/support/install-go'],
+  'test/support/opa.ts': ['test/support/install-opa', 'test/support/install-go'],
   'test/support/openbao.ts': ['test/support/install-openbao'],
 };
 

@@ -37,6 +37,7 @@ import { RetentionModule } from '#operations/retention';
 import { CommitsModule } from '#runs/commits';
 import { RunTriggersModule } from '#runs/run-triggers';
 import { RunsModule } from '#runs/runs';
+import { PoliciesModule } from '#runs/policies';
 import { RunTasksModule } from '#runs/run-tasks';
 import { SavedViewsModule } from '#organizations/saved-views';
 import { ScimModule } from '#identity/scim';
@@ -68,6 +69,7 @@ const WITHOUT_OPTIONS = [
   HistoryModule,
   IpAllowlistsModule,
   PagesModule,
+  PoliciesModule,
   RunTriggersModule,
   SavedViewsModule,
   SshKeysModule,

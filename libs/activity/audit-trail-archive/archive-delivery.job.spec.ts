@@ -291,7 +291,7 @@ describe('the delivery of an audit trail to the archive', () => {
     await registerSource(server, name);
     const meta = { text: 'x'.repeat(60_000) };
     for (let first = 0; first < 150; first += 10) {
-      const facts = Array.from({ length: 10 }, (_, n) => createFact(`large-${first + n}`, 'policy.update', meta));
+      const facts = Array.from({ length: 10 }, (_, n) => createFact(`large-${first + n}`, 'stack.create', meta));
       expectStatus(await server.post(`/api/v2/organizations/${name}/audit-facts`, { facts }), 201);
     }
     await signAll();

@@ -19,7 +19,6 @@ const verdict = {
   sentinel: 'no-open-ports',
 };
 const ended = { ...check, comment: 'looked at', actor: 'ada' };
-const evaluation = { comment: 'well', payload: { workspace: check.workspace, run: check.run }, actor: 'grace' };
 
 /** Examples of `meta` by row name, for rows with required fields. */
 export const META: Readonly<Record<string, Meta>> = {
@@ -31,14 +30,6 @@ export const META: Readonly<Record<string, Meta>> = {
   'policy_check.overridden': ended,
   'policy_check.canceled': ended,
   'policy_check.force_canceled': ended,
-  'policy_evaluation.pending': evaluation,
-  'policy_evaluation.running': evaluation,
-  'policy_evaluation.passed': evaluation,
-  'policy_evaluation.failed': evaluation,
-  'policy_evaluation.errored': evaluation,
-  'policy_evaluation.unreachable': evaluation,
-  'policy_evaluation.overridden': evaluation,
-  'policy_evaluation.canceled': evaluation,
 };
 
 /**
@@ -60,8 +51,8 @@ export const registerSource = async <A extends TestFactsResponse>(
   return answer;
 };
 
-/** Creates a fact of this row, such as `policy.update`, in the form that a service reports. */
-export const createFact = (id: string, row = 'policy.update', meta: Meta = META[row] ?? null) => {
+/** Creates a fact of this row, such as `stack.create`, in the form that a service reports. */
+export const createFact = (id: string, row = 'stack.create', meta: Meta = META[row] ?? null) => {
   const [type = '', action = ''] = row.split('.');
   return {
     source: SOURCE,

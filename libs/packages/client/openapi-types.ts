@@ -4218,6 +4218,159 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/organizations/{organization}/policies': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the policies of an organization */
+    get: operations['listPolicies'];
+    put?: never;
+    /**
+     * Create a policy
+     * @description The policy has no text until you upload one. `kind` must be `opa`.
+     */
+    post: operations['createPolicy'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/policies/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a policy */
+    get: operations['getPolicy'];
+    put?: never;
+    post?: never;
+    /**
+     * Delete a policy
+     * @description Policy sets lose the policy.
+     */
+    delete: operations['deletePolicy'];
+    options?: never;
+    head?: never;
+    /**
+     * Change a policy
+     * @description Its name cannot be changed.
+     */
+    patch: operations['updatePolicy'];
+    trace?: never;
+  };
+  '/api/v2/organizations/{organization}/policy-sets': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the policy sets of an organization */
+    get: operations['listPolicySets'];
+    put?: never;
+    /**
+     * Create a policy set
+     * @description `kind` must be `opa`.
+     */
+    post: operations['createPolicySet'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/policy-sets/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a policy set */
+    get: operations['getPolicySet'];
+    put?: never;
+    post?: never;
+    /**
+     * Delete a policy set
+     * @description Plans that begin later are not evaluated with it. The policies stay.
+     */
+    delete: operations['deletePolicySet'];
+    options?: never;
+    head?: never;
+    /**
+     * Change a policy set
+     * @description Each list in the relationships replaces those that the set has.
+     */
+    patch: operations['updatePolicySet'];
+    trace?: never;
+  };
+  '/api/v2/policy-sets/{id}/relationships/{relation}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Add policies, workspaces, projects or exclusions to a policy set
+     * @description The relation is `policies`, `workspaces`, `projects`, `workspace-exclusions` or `project-exclusions`. The body lists identifiers.
+     */
+    post: operations['attachToPolicySet'];
+    /**
+     * Remove policies, workspaces, projects or exclusions from a policy set
+     * @description The relation is `policies`, `workspaces`, `projects`, `workspace-exclusions` or `project-exclusions`. The body lists identifiers.
+     */
+    delete: operations['detachFromPolicySet'];
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/policies/{id}/upload': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /**
+     * Upload the text of a policy
+     * @description A text in Rego of at most 1 MiB. Plans that begin later use it.
+     */
+    put: operations['uploadPolicy'];
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/policies/{id}/download': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Download the text of a policy */
+    get: operations['downloadPolicy'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/tasks': {
     parameters: {
       query?: never;
@@ -5204,6 +5357,80 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/api/v2/task-stages/{id}/policy-evaluations': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the policy evaluations of a task stage
+     * @description One, or none if no policy set belongs to the workspace.
+     */
+    get: operations['listPolicyEvaluations'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/policy-evaluations/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a policy evaluation */
+    get: operations['getPolicyEvaluation'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/policy-evaluations/{id}/policy-set-outcomes': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /**
+     * List the outcomes of a policy evaluation
+     * @description One for each policy set.
+     */
+    get: operations['listPolicySetOutcomes'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/policy-set-outcomes/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a policy set outcome */
+    get: operations['getPolicySetOutcome'];
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/api/v2/organizations/{organization}/capacity': {
     parameters: {
       query?: never;
@@ -5335,6 +5562,26 @@ export interface paths {
      * @description For executors, with the token of an agent pool. The new token has the permissions that the run needs. It expires after 24 hours, or when the run ends.
      */
     post: operations['createRunToken'];
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/api/v2/task-stages/{id}/actions/override': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /**
+     * Override the failed policies of a task stage
+     * @description The run continues. Only people can override policies, with the permission to do so, and not those of their own runs, configurations and triggered runs.
+     */
+    post: operations['overrideTaskStage'];
     delete?: never;
     options?: never;
     head?: never;
@@ -5709,7 +5956,7 @@ export interface paths {
     };
     /**
      * List the task stages of a run
-     * @description In the order of the run. The list is empty if the run has no run tasks.
+     * @description In the order of the run. The list is empty if the run has no run tasks and no policies.
      */
     get: operations['listTaskStages'];
     put?: never;
@@ -7266,17 +7513,6 @@ export interface components {
         | {
             id: string;
             /** @constant */
-            type: 'policy';
-            /** @enum {string} */
-            action: 'update' | 'destroy';
-            /** @default null */
-            meta: {
-              [key: string]: string | number | boolean | null;
-            } | null;
-          }
-        | {
-            id: string;
-            /** @constant */
             type: 'policy_check';
             /** @constant */
             action: 'override';
@@ -7357,39 +7593,6 @@ export interface components {
         | {
             id: string;
             /** @constant */
-            type: 'policy_evaluation';
-            /** @enum {string} */
-            action: 'pending' | 'running' | 'passed' | 'failed' | 'errored' | 'unreachable' | 'overridden' | 'canceled';
-            meta: {
-              /** @default null */
-              comment: string | null;
-              payload: {
-                workspace: {
-                  id: string;
-                  name: string;
-                };
-                run: {
-                  id: string;
-                  message: string;
-                };
-              };
-              actor: string;
-            };
-          }
-        | {
-            id: string;
-            /** @constant */
-            type: 'policy_set';
-            /** @constant */
-            action: 'destroy';
-            /** @default null */
-            meta: {
-              [key: string]: string | number | boolean | null;
-            } | null;
-          }
-        | {
-            id: string;
-            /** @constant */
             type: 'policy_version';
             /** @constant */
             action: 'create';
@@ -7404,17 +7607,6 @@ export interface components {
             type: 'stack';
             /** @constant */
             action: 'create';
-            /** @default null */
-            meta: {
-              [key: string]: string | number | boolean | null;
-            } | null;
-          }
-        | {
-            id: string;
-            /** @constant */
-            type: 'task_stage';
-            /** @constant */
-            action: 'override';
             /** @default null */
             meta: {
               [key: string]: string | number | boolean | null;
@@ -8807,6 +8999,188 @@ export interface components {
         relationships?: unknown;
       };
     };
+    CreatePolicyBody: {
+      data: {
+        type?: ('policies' | '') | null;
+        attributes: {
+          description?: string | null;
+          query: string;
+          'enforcement-level'?: ('advisory' | 'mandatory') | null;
+          /** @description the attribute of earlier clients; `enforcement-level` replaces it */
+          enforce?: unknown;
+          name: string;
+          /** @enum {string} */
+          kind: 'opa';
+        };
+        relationships?: {
+          /** @description attach policies with the relationships of policy sets */
+          'policy-sets'?: {
+            data?:
+              | {
+                  type?: ('policy-sets' | '') | null;
+                  id: string;
+                }[]
+              | null;
+          } | null;
+        } | null;
+      };
+    };
+    UpdatePolicyBody: {
+      data: {
+        type?: ('policies' | '') | null;
+        attributes?: {
+          description?: string | null;
+          query?: string | null;
+          'enforcement-level'?: ('advisory' | 'mandatory') | null;
+          /** @description the attribute of earlier clients; `enforcement-level` replaces it */
+          enforce?: unknown;
+          name?: string | null;
+          kind?: 'opa' | null;
+        };
+        relationships?: unknown;
+      };
+    };
+    CreatePolicySetBody: {
+      data: {
+        type?: ('policy-sets' | '') | null;
+        attributes: {
+          description?: string | null;
+          global?: boolean | null;
+          overridable?: boolean | null;
+          'policy-tool-version'?: string | null;
+          /** @description executors evaluate all policies */
+          'agent-enabled'?: boolean | null;
+          /** @description policy sets get their policies one by one */
+          'policies-path'?: unknown;
+          /** @description policy sets get their policies one by one */
+          'policy-update-patterns'?: unknown;
+          /** @description policy sets get their policies one by one */
+          'vcs-repo'?: unknown;
+          /** @description name the workspaces and projects of the policy set */
+          'tag-selectors'?: unknown;
+          /** @description name the workspaces and projects of the policy set */
+          'tag-selector-matching-logic'?: unknown;
+          name: string;
+          /** @enum {string} */
+          kind: 'opa';
+        };
+        relationships?: {
+          policies?: {
+            data?:
+              | {
+                  type?: ('policies' | '') | null;
+                  id: string;
+                }[]
+              | null;
+          } | null;
+          workspaces?: {
+            data?:
+              | {
+                  type?: ('workspaces' | '') | null;
+                  id: string;
+                }[]
+              | null;
+          } | null;
+          projects?: {
+            data?:
+              | {
+                  type?: ('projects' | '') | null;
+                  id: string;
+                }[]
+              | null;
+          } | null;
+          'workspace-exclusions'?: {
+            data?:
+              | {
+                  type?: ('workspaces' | '') | null;
+                  id: string;
+                }[]
+              | null;
+          } | null;
+          'project-exclusions'?: {
+            data?:
+              | {
+                  type?: ('projects' | '') | null;
+                  id: string;
+                }[]
+              | null;
+          } | null;
+        } | null;
+      };
+    };
+    UpdatePolicySetBody: {
+      data: {
+        type?: ('policy-sets' | '') | null;
+        attributes?: {
+          description?: string | null;
+          global?: boolean | null;
+          overridable?: boolean | null;
+          'policy-tool-version'?: string | null;
+          /** @description executors evaluate all policies */
+          'agent-enabled'?: boolean | null;
+          /** @description policy sets get their policies one by one */
+          'policies-path'?: unknown;
+          /** @description policy sets get their policies one by one */
+          'policy-update-patterns'?: unknown;
+          /** @description policy sets get their policies one by one */
+          'vcs-repo'?: unknown;
+          /** @description name the workspaces and projects of the policy set */
+          'tag-selectors'?: unknown;
+          /** @description name the workspaces and projects of the policy set */
+          'tag-selector-matching-logic'?: unknown;
+          name?: string | null;
+          kind?: 'opa' | null;
+        };
+        relationships?: {
+          policies?: {
+            data?:
+              | {
+                  type?: ('policies' | '') | null;
+                  id: string;
+                }[]
+              | null;
+          } | null;
+          workspaces?: {
+            data?:
+              | {
+                  type?: ('workspaces' | '') | null;
+                  id: string;
+                }[]
+              | null;
+          } | null;
+          projects?: {
+            data?:
+              | {
+                  type?: ('projects' | '') | null;
+                  id: string;
+                }[]
+              | null;
+          } | null;
+          'workspace-exclusions'?: {
+            data?:
+              | {
+                  type?: ('workspaces' | '') | null;
+                  id: string;
+                }[]
+              | null;
+          } | null;
+          'project-exclusions'?: {
+            data?:
+              | {
+                  type?: ('projects' | '') | null;
+                  id: string;
+                }[]
+              | null;
+          } | null;
+        } | null;
+      };
+    };
+    AttachToPolicySetBody: {
+      data: {
+        type?: ('policies' | 'workspaces' | 'projects' | '') | null;
+        id: string;
+      }[];
+    };
     CreateRunTaskBody: {
       data: {
         type?: ('tasks' | '') | null;
@@ -9060,6 +9434,16 @@ export interface components {
           'checks-errored'?: number | null;
           'checks-unknown'?: number | null;
           message?: string | null;
+          'policy-results'?:
+            | {
+                policy: string;
+                'tool-version': string;
+                /** @enum {string} */
+                status: 'passed' | 'failed' | 'errored';
+                message?: string | null;
+                printed?: string | null;
+              }[]
+            | null;
         };
         relationships?: unknown;
       };
@@ -11632,6 +12016,12 @@ export interface components {
           'can-manage-run-tasks': boolean;
           /** @example true */
           'can-read-run-tasks': boolean;
+          /** @example true */
+          'can-manage-policies': boolean;
+          /** @example true */
+          'can-manage-policy-overrides': boolean;
+          /** @example true */
+          'can-read-policies': boolean;
           /** @example true */
           'can-update-agent-pools': boolean;
           /** @example true */
@@ -14419,6 +14809,199 @@ export interface components {
       /** @example id-of-oauth-tokens */
       id: string;
     };
+    PolicyPage: {
+      data: components['schemas']['Policy'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description A rule in Rego about plans. The policy sets that contain it apply it to workspaces. */
+    Policy: {
+      /** @example pol-u3S5p2Uwk21keu1s */
+      id: string;
+      /** @constant */
+      type: 'policies';
+      attributes: {
+        /** @example No bucket is public */
+        description: string;
+        /**
+         * @description For earlier clients.
+         * @example [
+         *       {
+         *         "path": "buckets.rego",
+         *         "mode": "mandatory"
+         *       }
+         *     ]
+         */
+        enforce: {
+          path: string;
+          /** @enum {string} */
+          mode: 'advisory' | 'mandatory';
+        }[];
+        /**
+         * @description A mandatory policy that does not pass ends the run, or makes it wait for an override.
+         * @example mandatory
+         * @enum {string}
+         */
+        'enforcement-level': 'advisory' | 'mandatory';
+        /** @constant */
+        kind: 'opa';
+        /** @example buckets */
+        name: string;
+        /** @example 1 */
+        'policy-set-count': number;
+        /**
+         * @description A policy passes if its result is an empty list.
+         * @example data.terraform.policies.buckets.deny
+         */
+        query: string;
+        /**
+         * Format: date-time
+         * @description When its text was uploaded last.
+         * @example 2026-11-29T12:00:00.000Z
+         */
+        'updated-at': string | null;
+      };
+      relationships: {
+        organization: {
+          data: components['schemas']['OrganizationIdentifier'] | null;
+          links?: components['schemas']['RelatedLinks'];
+        };
+        'policy-sets': {
+          data: components['schemas']['PolicySetIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /** @example /api/v2/policies/pol-u3S5p2Uwk21keu1s */
+        self: string;
+        /** @example /api/v2/policies/pol-u3S5p2Uwk21keu1s/upload */
+        upload: string;
+        /** @example /api/v2/policies/pol-u3S5p2Uwk21keu1s/download */
+        download: string;
+      };
+    };
+    PolicySetIdentifier: {
+      /** @constant */
+      type: 'policy-sets';
+      /** @example id-of-policy-sets */
+      id: string;
+    };
+    PolicyDocument: {
+      data: components['schemas']['Policy'];
+    };
+    PolicySetPage: {
+      data: components['schemas']['PolicySet'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description Policies that the plans of some workspaces, or of all, must pass. */
+    PolicySet: {
+      /** @example polset-3yVQZvHzf5j3WRJ1 */
+      id: string;
+      /** @constant */
+      type: 'policy-sets';
+      attributes: {
+        /** @constant */
+        'agent-enabled': true;
+        /**
+         * Format: date-time
+         * @example 2026-11-29T12:00:00.000Z
+         */
+        'created-at': string;
+        /** @example Rules of the security team */
+        description: string;
+        /**
+         * @description Whether it belongs to every workspace.
+         * @example false
+         */
+        global: boolean;
+        /** @constant */
+        kind: 'opa';
+        /** @example security */
+        name: string;
+        /**
+         * @description Whether people can override failures of its mandatory policies.
+         * @example true
+         */
+        overridable: boolean;
+        /** @constant */
+        'policies-path': null;
+        /** @example 1 */
+        'policy-count': number;
+        /**
+         * @description A version of OPA, or `latest`.
+         * @example latest
+         */
+        'policy-tool-version': string;
+        /** @example [] */
+        'policy-update-patterns': string[];
+        /** @example 1 */
+        'project-count': number;
+        /**
+         * Format: date-time
+         * @example 2026-11-29T12:00:00.000Z
+         */
+        'updated-at': string;
+        /** @constant */
+        'vcs-repo': null;
+        /** @constant */
+        versioned: false;
+        /** @example 1 */
+        'workspace-count': number;
+      };
+      relationships: {
+        'current-version': {
+          data: null;
+        };
+        'newest-version': {
+          data: null;
+        };
+        organization: {
+          data: components['schemas']['OrganizationIdentifier'] | null;
+          links?: components['schemas']['RelatedLinks'];
+        };
+        policies: {
+          data: components['schemas']['PolicyIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        'project-exclusions': {
+          data: components['schemas']['ProjectIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        projects: {
+          data: components['schemas']['ProjectIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        'workspace-exclusions': {
+          data: components['schemas']['WorkspaceIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        workspaces: {
+          data: components['schemas']['WorkspaceIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/policy-sets/polset-3yVQZvHzf5j3WRJ1
+         */
+        self: string;
+      };
+    };
+    PolicyIdentifier: {
+      /** @constant */
+      type: 'policies';
+      /** @example id-of-policies */
+      id: string;
+    };
+    PolicySetDocument: {
+      data: components['schemas']['PolicySet'];
+    };
     RunTaskPageWithIncluded: {
       data: components['schemas']['RunTask'][];
       included?: (components['schemas']['WorkspaceTask'] | components['schemas']['Workspace'])[];
@@ -15448,6 +16031,47 @@ export interface components {
          * @example https://cadastre.example.com/api/v2/plan-files/WyJydW4t…
          */
         'plan-file-url': string | null;
+        /** @description The versions of OPA that the policies name, with their archives. */
+        'opa-versions': {
+          /** @example 1.19.1 */
+          version: string;
+          archives: {
+            /** @example https://tools.example.com/opa_linux_amd64_static */
+            url: string;
+            /** @example c6e5df76ba4d8e0b… */
+            sha: string;
+            /** @example linux */
+            os: string;
+            /** @example amd64 */
+            arch: string;
+          }[];
+          /** @description Whether administrators of the site have set the archives, so that no program on the path counts. */
+          'is-site-release': boolean;
+        }[];
+        /** @description For a plan: the policies that the executor evaluates. It reports the results together with `planned`. */
+        policies: {
+          /** @example pol-u3S5p2Uwk21keu1s */
+          id: string;
+          /** @example buckets */
+          name: string;
+          /** @example data.terraform.policies.buckets.deny */
+          query: string;
+          /**
+           * @description The name of the text in `policy-texts`; null if none was uploaded.
+           * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+           */
+          'text-sha256': string | null;
+          /** @example 1.19.1 */
+          'opa-version': string;
+        }[];
+        /** @description The member `run` of the input of policies, without its variables. */
+        'policy-input': {
+          [key: string]: unknown;
+        } | null;
+        /** @description The texts of the policies in Rego, by their SHA-256. A text is missing if it was deleted, or replaced after the first request. */
+        'policy-texts': {
+          [key: string]: string;
+        };
         /** @example Default Project */
         'project-name': string;
         /**
@@ -15744,6 +16368,193 @@ export interface components {
       /** @example id-of-plan-exports */
       id: string;
     };
+    PolicyEvaluationPage: {
+      data: components['schemas']['PolicyEvaluation'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description The results of all policies of a plan. */
+    PolicyEvaluation: {
+      /** @example poleval-9f86d081884c7d65 */
+      id: string;
+      /** @constant */
+      type: 'policy-evaluations';
+      attributes: {
+        /** @constant */
+        'policy-kind': 'opa';
+        /**
+         * @description The version of OPA of the first policy set.
+         * @example 1.19.1
+         */
+        'policy-tool-version': string | null;
+        /**
+         * @example {
+         *       "advisory-failed": 0,
+         *       "mandatory-failed": 1,
+         *       "passed": 2,
+         *       "errored": 0
+         *     }
+         */
+        'result-count': {
+          'advisory-failed': number;
+          'mandatory-failed': number;
+          passed: number;
+          errored: number;
+        };
+        /**
+         * @description Only mandatory policies decide. A run that has ended before makes it `unreachable`.
+         * @example failed
+         * @enum {string}
+         */
+        status: 'pending' | 'passed' | 'failed' | 'errored' | 'overridden' | 'unreachable';
+        /**
+         * @description When it reached each status.
+         * @example {
+         *       "pending-at": "2026-11-29T12:00:00.000Z",
+         *       "running-at": "2026-11-29T12:00:01.000Z"
+         *     }
+         */
+        'status-timestamps': {
+          [key: string]: string;
+        };
+      };
+      relationships: {
+        'policy-attachable': {
+          data: components['schemas']['TaskStageIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+        'policy-set-outcomes': {
+          data: components['schemas']['PolicySetOutcomeIdentifier'][];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/policy-evaluations/poleval-9f86d081884c7d65
+         */
+        self: string;
+      };
+    };
+    PolicySetOutcomeIdentifier: {
+      /** @constant */
+      type: 'policy-set-outcomes';
+      /** @example id-of-policy-set-outcomes */
+      id: string;
+    };
+    PolicyEvaluationDocument: {
+      data: components['schemas']['PolicyEvaluation'];
+    };
+    PolicySetOutcomePage: {
+      data: components['schemas']['PolicySetOutcome'][];
+      links: components['schemas']['PageLinks'];
+      meta: {
+        pagination: components['schemas']['Pagination'];
+      };
+    };
+    /** @description The results of the policies of one policy set. */
+    PolicySetOutcome: {
+      /** @example psout-2c26b46b68ffc68f */
+      id: string;
+      /** @constant */
+      type: 'policy-set-outcomes';
+      attributes: {
+        /** @constant */
+        error: '';
+        /**
+         * @description Empty until the policies are evaluated. `output` is empty if the caller can neither queue runs nor override policies, and if the logs of the run were deleted.
+         * @example [
+         *       {
+         *         "policy_name": "buckets",
+         *         "description": "",
+         *         "enforcement_level": "mandatory",
+         *         "query": "data.terraform.policies.buckets.deny",
+         *         "status": "failed",
+         *         "output": [
+         *           {
+         *             "print": "[\"The bucket logs is public\"]"
+         *           }
+         *         ]
+         *       }
+         *     ]
+         */
+        outcomes: {
+          policy_name: string;
+          description: string;
+          /** @enum {string} */
+          enforcement_level: 'advisory' | 'mandatory';
+          query: string;
+          /** @enum {string} */
+          status: 'passed' | 'failed' | 'errored';
+          output: {
+            print: string;
+          }[];
+        }[];
+        /** @example true */
+        overridable: boolean;
+        /** @example Rules of the security team */
+        'policy-set-description': string;
+        /** @example security */
+        'policy-set-name': string;
+        /** @example 1.19.1 */
+        'policy-tool-version': string;
+        /**
+         * @example {
+         *       "advisory-failed": 0,
+         *       "mandatory-failed": 1,
+         *       "passed": 2,
+         *       "errored": 0
+         *     }
+         */
+        'result-count': {
+          'advisory-failed': number;
+          'mandatory-failed': number;
+          passed: number;
+          errored: number;
+        };
+        /**
+         * @description The same under the name that go-tfe reads.
+         * @example {
+         *       "advisory-failed": 0,
+         *       "mandatory-failed": 1,
+         *       "passed": 2,
+         *       "errored": 0
+         *     }
+         */
+        result_count: {
+          'advisory-failed': number;
+          'mandatory-failed': number;
+          passed: number;
+          errored: number;
+        };
+        /** @example [] */
+        warnings: string[];
+      };
+      relationships: {
+        'policy-evaluation': {
+          data: components['schemas']['PolicyEvaluationIdentifier'];
+          links?: components['schemas']['RelatedLinks'];
+        };
+      };
+      links: {
+        /**
+         * Format: uri-reference
+         * @example /api/v2/policy-set-outcomes/psout-2c26b46b68ffc68f
+         */
+        self: string;
+      };
+    };
+    PolicyEvaluationIdentifier: {
+      /** @constant */
+      type: 'policy-evaluations';
+      /** @example id-of-policy-evaluations */
+      id: string;
+    };
+    PolicySetOutcomeDocument: {
+      data: components['schemas']['PolicySetOutcome'];
+    };
     OrganizationCapacityDocument: {
       data: components['schemas']['OrganizationCapacity'];
     };
@@ -15884,20 +16695,10 @@ export interface components {
     RunLeaseDocument: {
       data: components['schemas']['RunLease'] | null;
     };
-    RunDocumentWithIncluded: {
-      data: components['schemas']['Run'];
-      included?: (
-        | components['schemas']['Apply']
-        | components['schemas']['Comment']
-        | components['schemas']['ConfigurationVersion']
-        | components['schemas']['IngressAttributes']
-        | components['schemas']['Plan']
-        | components['schemas']['TaskStage']
-        | components['schemas']['User']
-        | components['schemas']['Workspace']
-      )[];
+    TaskStageDocument: {
+      data: components['schemas']['TaskStage'];
     };
-    /** @description A point of a run at which the services of run tasks decide whether the run continues. */
+    /** @description A point of a run at which the services of run tasks and policies decide whether the run continues. */
     TaskStage: {
       /** @example ts-9f86d081884c7d65 */
       id: string;
@@ -15934,7 +16735,8 @@ export interface components {
          * @example running
          * @enum {string}
          */
-        status: 'pending' | 'running' | 'passed' | 'failed' | 'errored' | 'canceled' | 'unreachable';
+        status:
+          'pending' | 'running' | 'awaiting_override' | 'passed' | 'failed' | 'errored' | 'canceled' | 'unreachable';
         /**
          * @description When it reached each status.
          * @example {
@@ -15968,17 +16770,24 @@ export interface components {
         self: string;
       };
     };
-    PolicyEvaluationIdentifier: {
-      /** @constant */
-      type: 'policy-evaluations';
-      /** @example id-of-policy-evaluations */
-      id: string;
-    };
     TaskResultIdentifier: {
       /** @constant */
       type: 'task-results';
       /** @example id-of-task-results */
       id: string;
+    };
+    RunDocumentWithIncluded: {
+      data: components['schemas']['Run'];
+      included?: (
+        | components['schemas']['Apply']
+        | components['schemas']['Comment']
+        | components['schemas']['ConfigurationVersion']
+        | components['schemas']['IngressAttributes']
+        | components['schemas']['Plan']
+        | components['schemas']['TaskStage']
+        | components['schemas']['User']
+        | components['schemas']['Workspace']
+      )[];
     };
     RunStatisticsDocument: {
       data: components['schemas']['RunStatistics'];
@@ -16201,7 +17010,7 @@ export interface components {
     };
     TaskStagePageWithIncluded: {
       data: components['schemas']['TaskStage'][];
-      included?: components['schemas']['TaskResult'][];
+      included?: (components['schemas']['TaskResult'] | components['schemas']['PolicyEvaluation'])[];
       links: components['schemas']['PageLinks'];
       meta: {
         pagination: components['schemas']['Pagination'];
@@ -16209,7 +17018,7 @@ export interface components {
     };
     TaskStageDocumentWithIncluded: {
       data: components['schemas']['TaskStage'];
-      included?: components['schemas']['TaskResult'][];
+      included?: (components['schemas']['TaskResult'] | components['schemas']['PolicyEvaluation'])[];
     };
     AuthorizedRepoPage: {
       data: components['schemas']['AuthorizedRepo'][];
@@ -18946,11 +19755,11 @@ export interface operations {
          *         "type": "Client"
          *       },
          *       "resource": {
-         *         "id": "pol-7",
-         *         "type": "policy",
-         *         "action": "update",
+         *         "id": "st-7",
+         *         "type": "stack",
+         *         "action": "create",
          *         "meta": {
-         *           "enforce": true
+         *           "name": "network"
          *         }
          *       }
          *     }
@@ -19048,10 +19857,10 @@ export interface operations {
           /**
            * @example {
            *       "schemas": {
-           *         "policy.update": {
+           *         "stack.create": {
            *           "$schema": "http://json-schema.org/draft-07/schema#",
-           *           "$id": "urn:cadastre:fact:policy.update",
-           *           "title": "policy.update",
+           *           "$id": "urn:cadastre:fact:stack.create",
+           *           "title": "stack.create",
            *           "type": "object",
            *           "properties": {
            *             "source": {
@@ -19138,11 +19947,11 @@ export interface operations {
            *                 },
            *                 "type": {
            *                   "type": "string",
-           *                   "const": "policy"
+           *                   "const": "stack"
            *                 },
            *                 "action": {
            *                   "type": "string",
-           *                   "const": "update"
+           *                   "const": "create"
            *                 },
            *                 "meta": {
            *                   "type": [
@@ -19222,8 +20031,8 @@ export interface operations {
           /**
            * @example {
            *       "$schema": "http://json-schema.org/draft-07/schema#",
-           *       "$id": "urn:cadastre:fact:policy.update",
-           *       "title": "policy.update",
+           *       "$id": "urn:cadastre:fact:stack.create",
+           *       "title": "stack.create",
            *       "type": "object",
            *       "properties": {
            *         "source": {
@@ -19310,11 +20119,11 @@ export interface operations {
            *             },
            *             "type": {
            *               "type": "string",
-           *               "const": "policy"
+           *               "const": "stack"
            *             },
            *             "action": {
            *               "type": "string",
-           *               "const": "update"
+           *               "const": "create"
            *             },
            *             "meta": {
            *               "type": [
@@ -46222,6 +47031,557 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
+  listPolicies: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['PolicyPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createPolicy: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "policies",
+         *         "attributes": {
+         *           "name": "buckets",
+         *           "kind": "opa",
+         *           "query": "data.terraform.policies.buckets.deny",
+         *           "enforcement-level": "mandatory"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreatePolicyBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['PolicyDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getPolicy: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the policy. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['PolicyDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deletePolicy: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the policy. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  updatePolicy: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the policy. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "policies",
+         *         "attributes": {
+         *           "enforcement-level": "advisory"
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdatePolicyBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['PolicyDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listPolicySets: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['PolicySetPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  createPolicySet: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The name of the organization. */
+        organization: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "policy-sets",
+         *         "attributes": {
+         *           "name": "security",
+         *           "kind": "opa",
+         *           "global": true
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['CreatePolicySetBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      201: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['PolicySetDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getPolicySet: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the policy set. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['PolicySetDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  deletePolicySet: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the policy set. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  updatePolicySet: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the policy set. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": {
+         *         "type": "policy-sets",
+         *         "attributes": {
+         *           "overridable": true
+         *         }
+         *       }
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['UpdatePolicySetBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['PolicySetDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  attachToPolicySet: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the policy set. */
+        id: string;
+        /** @description The id of the relationship. */
+        relation: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "type": "policies",
+         *           "id": "pol-u3S5p2Uwk21keu1s"
+         *         }
+         *       ]
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['AttachToPolicySetBody'];
+      };
+    };
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  detachFromPolicySet: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the policy set. */
+        id: string;
+        /** @description The id of the relationship. */
+        relation: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "type": "policies",
+         *           "id": "pol-u3S5p2Uwk21keu1s"
+         *         }
+         *       ]
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['AttachToPolicySetBody'];
+      };
+    };
+    responses: {
+      /** @description Done. The response has no body. */
+      204: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  uploadPolicy: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the policy. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody: {
+      content: {
+        'application/octet-stream': string;
+      };
+    };
+    responses: {
+      /** @description Done. The response has no body. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content?: never;
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  downloadPolicy: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the policy. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The content. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/octet-stream': string;
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
   listRunTasks: {
     parameters: {
       query?: {
@@ -49487,6 +50847,166 @@ export interface operations {
       503: components['responses']['Unavailable'];
     };
   };
+  listPolicyEvaluations: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the task stage. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['PolicyEvaluationPage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getPolicyEvaluation: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the policy evaluation. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['PolicyEvaluationDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  listPolicySetOutcomes: {
+    parameters: {
+      query?: {
+        /** @description The number of the page. */
+        'page[number]'?: number;
+        /** @description The number of resources on a page. A larger number than 100 counts as 100. */
+        'page[size]'?: number;
+        /** @description Only outcomes with a policy that meets all members of one condition. Conditions have numbers. */
+        'filter[0][status]'?: string;
+        /** @description Only outcomes with a policy that meets all members of one condition. Conditions have numbers. */
+        'filter[1][status]'?: string;
+        /** @description Only outcomes with a policy that meets all members of one condition. Conditions have numbers. */
+        'filter[2][status]'?: string;
+        /** @description Only outcomes with a policy that meets all members of one condition. Conditions have numbers. */
+        'filter[3][status]'?: string;
+        /** @description Only outcomes with a policy that meets all members of one condition. Conditions have numbers. */
+        'filter[4][status]'?: string;
+        /** @description Only outcomes with a policy that meets all members of one condition. Conditions have numbers. */
+        'filter[0][enforcement_level]'?: string;
+        /** @description Only outcomes with a policy that meets all members of one condition. Conditions have numbers. */
+        'filter[0][enforcementLevel]'?: string;
+        /** @description Only outcomes with a policy that meets all members of one condition. Conditions have numbers. */
+        'filter[1][enforcement_level]'?: string;
+        /** @description Only outcomes with a policy that meets all members of one condition. Conditions have numbers. */
+        'filter[1][enforcementLevel]'?: string;
+        /** @description Only outcomes with a policy that meets all members of one condition. Conditions have numbers. */
+        'filter[2][enforcement_level]'?: string;
+        /** @description Only outcomes with a policy that meets all members of one condition. Conditions have numbers. */
+        'filter[2][enforcementLevel]'?: string;
+        /** @description Only outcomes with a policy that meets all members of one condition. Conditions have numbers. */
+        'filter[3][enforcement_level]'?: string;
+        /** @description Only outcomes with a policy that meets all members of one condition. Conditions have numbers. */
+        'filter[3][enforcementLevel]'?: string;
+        /** @description Only outcomes with a policy that meets all members of one condition. Conditions have numbers. */
+        'filter[4][enforcement_level]'?: string;
+        /** @description Only outcomes with a policy that meets all members of one condition. Conditions have numbers. */
+        'filter[4][enforcementLevel]'?: string;
+      };
+      header?: never;
+      path: {
+        /** @description The id of the policy evaluation. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['PolicySetOutcomePage'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  getPolicySetOutcome: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the policy set outcome. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: never;
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['PolicySetOutcomeDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
   getOrganizationCapacity: {
     parameters: {
       query?: never;
@@ -49787,6 +51307,69 @@ export interface operations {
       };
       413: components['responses']['TooLarge'];
       415: components['responses']['UnsupportedMediaType'];
+      429: components['responses']['TooMany'];
+      500: components['responses']['InternalServerError'];
+      503: components['responses']['Unavailable'];
+    };
+  };
+  overrideTaskStage: {
+    parameters: {
+      query?: never;
+      header?: never;
+      path: {
+        /** @description The id of the task stage. */
+        id: string;
+      };
+      cookie?: never;
+    };
+    requestBody?: {
+      content: {
+        /**
+         * @example {
+         *       "comment": "Agreed with the security team."
+         *     }
+         */
+        'application/vnd.api+json': components['schemas']['ForceCancelSiteRunBody'];
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          'application/vnd.api+json': components['schemas']['TaskStageDocument'];
+        };
+      };
+      400: components['responses']['BadRequest'];
+      401: components['responses']['Unauthorized'];
+      403: components['responses']['Forbidden'];
+      404: components['responses']['NotFound'];
+      408: components['responses']['RequestTimeout'];
+      /** @description The stage does not wait for an override. */
+      409: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          /**
+           * @example {
+           *       "errors": [
+           *         {
+           *           "status": "409",
+           *           "title": "conflict",
+           *           "detail": "The stage does not wait for an override."
+           *         }
+           *       ]
+           *     }
+           */
+          'application/vnd.api+json': components['schemas']['ErrorDocument'];
+        };
+      };
+      413: components['responses']['TooLarge'];
+      415: components['responses']['UnsupportedMediaType'];
+      422: components['responses']['Unprocessable'];
       429: components['responses']['TooMany'];
       500: components['responses']['InternalServerError'];
       503: components['responses']['Unavailable'];

@@ -962,6 +962,93 @@ type EventSchemas = {
       enforcementLevel: 'advisory' | 'mandatory';
       stages: ('pre_plan' | 'post_plan' | 'pre_apply' | 'post_apply')[];
     };
+    /** cadastre.PolicyCreated.v1 */
+    PolicyCreated: {
+      name: string;
+      description: string;
+      query: string;
+      /** @enum {string} */
+      enforcementLevel: 'advisory' | 'mandatory';
+    };
+    /** cadastre.PolicyUpdated.v1 */
+    PolicyUpdated: {
+      name: string;
+      description: string;
+      query: string;
+      /** @enum {string} */
+      enforcementLevel: 'advisory' | 'mandatory';
+    };
+    /** cadastre.PolicyUploaded.v1 */
+    PolicyUploaded: {
+      name: string;
+      description: string;
+      query: string;
+      /** @enum {string} */
+      enforcementLevel: 'advisory' | 'mandatory';
+      sha256: string;
+      size: number;
+    };
+    /** cadastre.PolicyDeleted.v1 */
+    PolicyDeleted: {
+      name: string;
+      description: string;
+      query: string;
+      /** @enum {string} */
+      enforcementLevel: 'advisory' | 'mandatory';
+    };
+    /** cadastre.PolicySetCreated.v1 */
+    PolicySetCreated: {
+      name: string;
+      description: string;
+      global: boolean;
+      overridable: boolean;
+      toolVersion: string | null;
+      members: {
+        policies: string[];
+        workspaces: string[];
+        projects: string[];
+        'workspace-exclusions': string[];
+        'project-exclusions': string[];
+      };
+    };
+    /** cadastre.PolicySetUpdated.v1 */
+    PolicySetUpdated: {
+      name: string;
+      description: string;
+      global: boolean;
+      overridable: boolean;
+      toolVersion: string | null;
+    };
+    /** cadastre.PolicySetMembersChanged.v1 */
+    PolicySetMembersChanged: {
+      name: string;
+      description: string;
+      global: boolean;
+      overridable: boolean;
+      toolVersion: string | null;
+      added: {
+        policies: string[];
+        workspaces: string[];
+        projects: string[];
+        'workspace-exclusions': string[];
+        'project-exclusions': string[];
+      };
+      removed: {
+        policies: string[];
+        workspaces: string[];
+        projects: string[];
+        'workspace-exclusions': string[];
+        'project-exclusions': string[];
+      };
+    };
+    /** cadastre.PolicySetDeleted.v1 */
+    PolicySetDeleted: {
+      name: string;
+      description: string;
+      global: boolean;
+      overridable: boolean;
+      toolVersion: string | null;
+    };
     /** cadastre.RunCreated.v3 */
     RunCreated: {
       workspace: string;
@@ -1063,12 +1150,13 @@ type EventSchemas = {
       fence: number;
       message: string;
     };
-    /** cadastre.RunJobRead.v1 */
+    /** cadastre.RunJobRead.v2 */
     RunJobRead: {
       /** @enum {string} */
       phase: 'plan' | 'apply';
       fence: number;
       nonceHash: string;
+      hasChosenPolicies: boolean;
     };
     /** cadastre.RunIdentityTokenIssued.v1 */
     RunIdentityTokenIssued: {
@@ -1244,6 +1332,92 @@ type EventSchemas = {
       taskStage: string;
       /** @enum {string} */
       status: 'passed' | 'failed' | 'errored' | 'canceled';
+    };
+    /** cadastre.RunPoliciesChosen.v1 */
+    RunPoliciesChosen: {
+      workspace: string;
+      evaluation: string;
+      taskStage: string;
+      sets: {
+        outcome: string;
+        policySet: string;
+        policySetName: string;
+        overridable: boolean;
+        toolVersion: string;
+        policies: {
+          policy: string;
+          policyName: string;
+          query: string;
+          /** @enum {string} */
+          enforcementLevel: 'advisory' | 'mandatory';
+          sha256: string | null;
+        }[];
+      }[];
+    };
+    /** cadastre.RunPoliciesPassed.v1 */
+    RunPoliciesPassed: {
+      evaluation: string;
+      workspace: string;
+      workspaceName: string;
+      runMessage: string;
+      outcomes: {
+        policySet: string;
+        policySetName: string;
+        policy: string;
+        policyName: string;
+        /** @enum {string} */
+        enforcementLevel: 'advisory' | 'mandatory';
+        sha256: string | null;
+        /** @enum {string} */
+        status: 'passed' | 'failed' | 'errored';
+      }[];
+    };
+    /** cadastre.RunPoliciesFailed.v1 */
+    RunPoliciesFailed: {
+      evaluation: string;
+      workspace: string;
+      workspaceName: string;
+      runMessage: string;
+      outcomes: {
+        policySet: string;
+        policySetName: string;
+        policy: string;
+        policyName: string;
+        /** @enum {string} */
+        enforcementLevel: 'advisory' | 'mandatory';
+        sha256: string | null;
+        /** @enum {string} */
+        status: 'passed' | 'failed' | 'errored';
+      }[];
+    };
+    /** cadastre.RunPoliciesErrored.v1 */
+    RunPoliciesErrored: {
+      evaluation: string;
+      workspace: string;
+      workspaceName: string;
+      runMessage: string;
+      outcomes: {
+        policySet: string;
+        policySetName: string;
+        policy: string;
+        policyName: string;
+        /** @enum {string} */
+        enforcementLevel: 'advisory' | 'mandatory';
+        sha256: string | null;
+        /** @enum {string} */
+        status: 'passed' | 'failed' | 'errored';
+      }[];
+    };
+    /** cadastre.RunPoliciesOverridden.v1 */
+    RunPoliciesOverridden: {
+      taskStage: string;
+      evaluation: string;
+      overriddenBy: {
+        type: string;
+        id: string;
+        name: string;
+      };
+      comment: string | null;
     };
     /** cadastre.ConfigurationVersionCreated.v2 */
     ConfigurationVersionCreated: {
@@ -2397,13 +2571,21 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   WorkspaceTaskCreated: 1,
   WorkspaceTaskUpdated: 1,
   WorkspaceTaskDeleted: 1,
+  PolicyCreated: 1,
+  PolicyUpdated: 1,
+  PolicyUploaded: 1,
+  PolicyDeleted: 1,
+  PolicySetCreated: 1,
+  PolicySetUpdated: 1,
+  PolicySetMembersChanged: 1,
+  PolicySetDeleted: 1,
   RunCreated: 3,
   RunQueued: 1,
   RunStageReached: 1,
   RunPlanStarted: 2,
   RunExecutorLost: 1,
   RunPlanRequeued: 1,
-  RunJobRead: 1,
+  RunJobRead: 2,
   RunIdentityTokenIssued: 1,
   RunPlanned: 1,
   RunPlannedAndFinished: 1,
@@ -2429,6 +2611,11 @@ export const EVENT_VERSIONS: Readonly<Record<EventType, number>> = {
   RunTaskResultReported: 1,
   RunTaskResultErrored: 1,
   RunTaskStageEnded: 1,
+  RunPoliciesChosen: 1,
+  RunPoliciesPassed: 1,
+  RunPoliciesFailed: 1,
+  RunPoliciesErrored: 1,
+  RunPoliciesOverridden: 1,
   ConfigurationVersionCreated: 2,
   ConfigurationVersionUploaded: 2,
   ConfigurationVersionReplaced: 1,
@@ -2675,6 +2862,7 @@ export const EVENT_UPCASTS: { readonly [T in EventType]?: Readonly<Record<number
     '2': [{ to: 'options', add: { triggeredBy: null } }],
   },
   RunPlanStarted: { '1': [{ add: { execution: null } }] },
+  RunJobRead: { '1': [{ add: { hasChosenPolicies: false } }] },
   RunApplyStarted: { '1': [{ add: { execution: null } }] },
   ConfigurationVersionCreated: { '1': [{ add: { ingress: null } }] },
   ConfigurationVersionUploaded: { '1': [{ add: { archive: 1 } }] },

@@ -35,6 +35,11 @@ const CHANGES_STATUS: Readonly<Record<RunEvent['type'], boolean>> = {
   RunTaskStageStarted: true,
   RunTaskResultReported: false,
   RunTaskResultErrored: false,
+  RunPoliciesChosen: false,
+  RunPoliciesPassed: false,
+  RunPoliciesFailed: false,
+  RunPoliciesErrored: false,
+  RunPoliciesOverridden: false,
   RunTaskStageEnded: true,
   RunPlanQueued: true,
 };

@@ -20,6 +20,7 @@ import {
   type RunStage,
 } from './runs/run-event.js';
 import { beginRun, reachAsCurrent, reachNext, reachStatus, requeuePlan } from './runs/run-history.js';
+import type { PolicyEvaluationEvent } from './task-results/policy-evaluations.events.js';
 import type { TaskStageEvent } from './task-results/task-stages.events.js';
 import { createStatusNotification, createStageNotification } from './runs/run-notifications.js';
 
@@ -42,6 +43,7 @@ const execution = z.strictObject({
 }) satisfies z.ZodType<RunExecution>;
 
 const message = z.string().nullable();
+const phase = z.enum(['plan', 'apply']);
 const nothing = z.strictObject({});
 
 /** The trail records actions of people. The run's own events record the progress that executors report. */
@@ -113,7 +115,7 @@ export const runEvents = defineEvents(
       notifies: createStatusNotification('RunPlanStarted', 'run:planning'),
     },
     RunExecutorLost: {
-      schema: z.strictObject({ phase: z.enum(['plan', 'apply']), agent: z.string(), fence: z.int() }),
+      schema: z.strictObject({ phase, agent: z.string(), fence: z.int() }),
       audit: { action: 'lose_executor', meta: ({ phase, agent }) => ({ phase, agent_id: agent }) },
       live: { unsent: 'another event says what follows for the run' },
       ids: { refersTo: { agent: ['agent'] } },
@@ -125,12 +127,15 @@ export const runEvents = defineEvents(
       history: requeuePlan,
     },
     RunJobRead: {
-      schema: z.strictObject({ phase: z.enum(['plan', 'apply']), fence: z.int(), nonceHash: z.string() }),
+      // 2: hasChosenPolicies.
+      schemaVersion: 2,
+      upcast: { 1: [{ add: { hasChosenPolicies: false } }] },
+      schema: z.strictObject({ phase, fence: z.int(), nonceHash: z.string(), hasChosenPolicies: z.boolean() }),
       audit: { action: 'read_job', meta: ({ phase, fence }) => ({ phase, fence }) },
       live: { unsent: 'no document shows it' },
     },
     RunIdentityTokenIssued: {
-      schema: z.strictObject({ phase: z.enum(['plan', 'apply']), audience: z.string() }),
+      schema: z.strictObject({ phase, audience: z.string() }),
       audit: { action: 'issue_identity_token', meta: ({ phase, audience }) => ({ phase, audience }) },
       live: { unsent: 'no document shows it' },
     },
@@ -255,4 +260,4 @@ export const runEvents = defineEvents(
       history: reachNext('RunPlanQueued'),
     },
   },
-) satisfies EventKinds<Exclude<RunEvent, TaskStageEvent>>;
+) satisfies EventKinds<Exclude<RunEvent, TaskStageEvent | PolicyEvaluationEvent>>;

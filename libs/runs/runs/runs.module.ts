@@ -70,6 +70,11 @@ import { RunRenderer } from './runs/runs.renderer.js';
 import { RunVariables } from './runs/runs.variables.js';
 import { RunsController } from './runs/runs.controller.js';
 import { RunsHandler } from './runs/runs.handler.js';
+import { PolicyOverridesController } from './runs/policy-overrides.controller.js';
+import { PolicyEvaluationsController } from './policy-evaluations/policy-evaluations.controller.js';
+import { PolicySetOutcomesController } from './policy-evaluations/policy-set-outcomes.controller.js';
+import { policyEvaluationEvents } from './task-results/policy-evaluations.events.js';
+import { policyEvaluations } from './task-results/policy-evaluations.projection.js';
 import { TaskCallbacksController } from './task-results/task-callbacks.controller.js';
 import { TaskReports } from './task-results/task-reports.service.js';
 import { taskStageEvents } from './task-results/task-stages.events.js';
@@ -87,6 +92,7 @@ export const runsDefinition: ModuleDefinition = {
   kinds: {
     ...runEvents,
     ...taskStageEvents,
+    ...policyEvaluationEvents,
     ...configurationVersionEvents,
     ...configurationReads,
     ...planOutputReads,
@@ -105,6 +111,7 @@ export const runsDefinition: ModuleDefinition = {
     toProjection(runLeases),
     toProjection(runs),
     toProjection(taskStages),
+    toProjection(policyEvaluations),
     toProjection(taskData),
     toProjection(runLogChunks),
     toProjection(configurationVersions),
@@ -209,6 +216,9 @@ const CONTROLLERS = [
   PlanDocumentsController,
   PlanFilesController,
   PlansController,
+  PolicyEvaluationsController,
+  PolicyOverridesController,
+  PolicySetOutcomesController,
   RunEventsController,
   RunIdentityTokensController,
   RunJobsController,

@@ -91,15 +91,20 @@ const setCurrentRun = (run: string): Sql => sql`
   on conflict (workspace) do update ${TO_EXCLUDED}`;
 
 /**
- * Deletes the values of variables with their runs. It has no tables, because the vault is not a view. List it before
- * the projection below, because it finds the runs by their rows. The vault deletes the values of an organization
- * itself.
+ * Deletes the values of variables with their runs, and what policies have said. It has no tables, because the vault is not a view.
+ * List it before the projections of runs and of policy evaluations, because it finds both by their rows. The vault deletes the
+ * secrets of an organization itself.
  */
-export const runSecrets: Projection<WorkspaceDeleted> = {
+export const runSecrets: Projection<WorkspaceDeleted | Extract<RunEvent, { type: 'RunDataDeleted' }>> = {
   name: 'run_secrets',
   tables: [],
   on: {
-    WorkspaceDeleted: (_, { stream }) => buildSecretDeletion(sql`select id from runs where workspace = ${stream}`),
+    RunDataDeleted: (_, { stream }) =>
+      buildSecretDeletion(sql`select id from policy_evaluations where run = ${stream}`),
+    WorkspaceDeleted: (_, { stream }) =>
+      buildSecretDeletion(sql`
+        select id from runs where workspace = ${stream}
+        union all select id from policy_evaluations where workspace = ${stream}`),
   },
 };
 
@@ -125,7 +130,12 @@ export const runs: Projection<RunEvent | RunOwnerDeleted> = {
       insertRunEvent(event, 'created', data.message),
     ],
     RunPlanQueued: onStatus('RunPlanQueued'),
-    // The views of task stages handle these.
+    // The views of task stages and policy evaluations handle these.
+    RunPoliciesChosen: null,
+    RunPoliciesPassed: null,
+    RunPoliciesFailed: null,
+    RunPoliciesErrored: null,
+    RunPoliciesOverridden: null,
     RunTaskStagesCreated: null,
     RunTaskStageStarted: null,
     RunTaskResultReported: null,

@@ -10,11 +10,16 @@ export { IDLE_DESTROY_AT } from './settings/auto-destroy.queries.js';
 export { buildLockSnapshotJson, type LockSnapshot } from './lock/lock.view.js';
 export type { OutputSummary, StateSummary } from './workspaces/state-head.js';
 export { findToolOfVersion } from './tool-versions/tool-of-version.js';
-export { ToolReleases } from './tool-versions/tool-releases.catalogue.js';
+export { findOpaRelease, ToolReleases } from './tool-versions/tool-releases.catalogue.js';
 export { createExpiredWorkspacesJob } from './workspaces/expired-workspaces.job.js';
 export { getDeletionPermission } from './workspaces/workspaces.permissions.js';
 export { createExpiredLocksJob } from './lock/expired-locks.job.js';
-export { SELECT_SITE_RELEASES, selectToolVersion, type SiteRelease } from './tool-versions/tool-versions.view.js';
+export {
+  SELECT_SITE_OPA_RELEASES,
+  SELECT_SITE_RELEASES,
+  selectToolVersion,
+  type SiteRelease,
+} from './tool-versions/tool-versions.view.js';
 export type { ToolVersionSettings } from './tool-versions/tool-version.js';
 export { failStateVersion } from './workspaces/change-workspace.operation.js';
 export { loadWorkspaceLock, type WorkspaceLock } from './lock/workspace-lock.writes.js';

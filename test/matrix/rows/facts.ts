@@ -57,7 +57,7 @@ export const facts: readonly MatrixRow[] = [
   { route: 'GET /audit-facts/schemas', about: site, demands: 'any token', status: 200 },
   {
     route: 'GET /audit-facts/schemas/:name',
-    about: { ...site, params: () => ({ name: 'policy.update' }) },
+    about: { ...site, params: () => ({ name: 'stack.create' }) },
     demands: 'any token',
     status: 200,
   },

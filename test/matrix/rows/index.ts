@@ -15,6 +15,7 @@ import { oauthRows } from './oauth.js';
 import { oidcIssuerRows } from './oidc-issuer.js';
 import { organizations } from './organizations.js';
 import { people } from './people.js';
+import { policyRows } from './policies.js';
 import { recoverableItemRows } from './recoverable-items.js';
 import { registry } from './registry.js';
 import { retentionOfOrganizations, retentionOfWorkspaces } from './retention.js';
@@ -48,6 +49,7 @@ export const ROWS = {
     ...agentsAndKeys,
     ...vcsRows,
     ...runTaskRows,
+    ...policyRows,
     ...ipAllowlistRows,
     ...reservedTagKeys,
     ...registry,

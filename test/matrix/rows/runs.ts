@@ -131,6 +131,19 @@ const reads: readonly MatrixRow[] = [
   read('/task-results/:id/outcomes', createTarget(onTheWorkspace, 'taskResult')),
   read('/task-result-outcomes/:id', createTarget(onTheWorkspace, 'taskOutcome')),
   read('/task-result-outcomes/:id/body', createTarget(onTheWorkspace, 'taskOutcome')),
+  read('/task-stages/:id/policy-evaluations', createTarget(onTheWorkspace, 'taskStage')),
+  read('/policy-evaluations/:id', createTarget(onTheWorkspace, 'policyEvaluation')),
+  read('/policy-evaluations/:id/policy-set-outcomes', createTarget(onTheWorkspace, 'policyEvaluation')),
+  read('/policy-set-outcomes/:id', createTarget(onTheWorkspace, 'policySetOutcome')),
+  {
+    route: 'POST /task-stages/:id/actions/override',
+    about: createTarget(onTheWorkspace, 'taskStage'),
+    demands: ['read-runs', 'override-policies'],
+    // The stage has passed. The spec overrides one that waits.
+    status: 409,
+    trail: [],
+    successes: 'libs/runs/runs/policy-evaluations/policies-of-runs.spec.ts',
+  },
   {
     route: 'PATCH /task-results/:id/callback',
     about: { ...site, params: () => ({ id: 'none' }) },
@@ -146,7 +159,8 @@ const reads: readonly MatrixRow[] = [
     status: 200,
     nameOf: ({ relationships }) => relationships.workspace.data.id as string,
     shows: ({ caller, world, may }) => [
-      ...(may('read-runs', onTheWorkspace(caller, world)) ? [world.one] : []),
+      // One run has a policy evaluation.
+      ...(may('read-runs', onTheWorkspace(caller, world)) ? [world.one, world.one] : []),
       ...(may('read-runs', besideTheWorkspace(caller, world)) ? [world.beside] : []),
       ...(may('read-runs', inAcme(caller, world)) ? [world.far] : []),
     ],

@@ -194,6 +194,34 @@ describe('a plan', () => {
     expect(server.reports[0]).toMatchObject({ status: 'errored', message: expect.stringContaining('too large') });
   });
 
+  it('fails if the server refuses its report, because every other executor would send the same one', async () => {
+    const report = server.routes[`POST /api/v2/runs/${server.run}/progress`];
+    const refused: string[] = [];
+    server.routes[`POST /api/v2/runs/${server.run}/progress`] = (body, url) => {
+      if (refused.length > 0) return report?.(body, url) ?? null;
+      refused.push(body.toString());
+      return refuse(413, 'The body is too large');
+    };
+    start('plan');
+    await waitForReports(1);
+    expect(refused).toEqual([expect.stringContaining('planned')]);
+    expect(server.reports[0]).toMatchObject({
+      status: 'errored',
+      message: 'The server refuses the report of the plan: The body is too large',
+    });
+  });
+
+  it('reports an error of each policy if the executor has no sandbox, in which alone it evaluates them', async () => {
+    const policy = { id: 'pol-1', name: 'one', query: 'data.rules.deny', 'text-sha256': null, 'opa-version': '1.19.1' };
+    setJob({}, { policies: [policy], 'policy-input': {} });
+    start('plan');
+    await waitForReports(1);
+    expect(server.reports[0]).toMatchObject({
+      status: 'planned',
+      'policy-results': [{ policy: 'pol-1', status: 'errored', message: expect.stringContaining('no sandbox') }],
+    });
+  });
+
   it('fails if terraform fails, and if its version cannot be had', async () => {
     setJob({ DO: 'fail' });
     start('plan');

@@ -39,6 +39,15 @@ export type ClaimedPhase = {
   readonly isPlanOnly: boolean;
 };
 
+/** The result of a policy, as the server records it. */
+export type PolicyReport = {
+  readonly policy: string;
+  readonly 'tool-version': string;
+  readonly status: 'passed' | 'failed' | 'errored';
+  readonly message: string;
+  readonly printed: string;
+};
+
 /** The end of a phase, as the server records it. */
 export type PhaseReport = {
   readonly status: 'planned' | 'applied' | 'errored' | 'canceled';
@@ -55,6 +64,7 @@ export type PhaseReport = {
   readonly 'checks-failed'?: number;
   readonly 'checks-errored'?: number;
   readonly 'checks-unknown'?: number;
+  readonly 'policy-results'?: readonly PolicyReport[];
 };
 
 /** What people see of an executor. */

@@ -16,6 +16,8 @@ export type DocumentTask =
       readonly isRefreshOnly: boolean;
       /** The names of the variables that have values. */
       readonly variables: readonly string[];
+      /** What policies read besides the plan, and where their input is written; null without policies. */
+      readonly policyInput: { readonly run: object; readonly path: string } | null;
     }
   | { readonly type: 'ReadState'; readonly state: string };
 
@@ -29,6 +31,8 @@ type DocumentResults = {
     readonly hasGeneratedConfiguration: boolean;
     /** The variables of the task that the configuration declares. */
     readonly declaredVariables: readonly string[];
+    /** What policies must not print; none without policies. */
+    readonly sensitiveValues: readonly string[];
   };
   readonly ReadState: { readonly serial: number; readonly lineage: string };
 };

@@ -7,6 +7,7 @@ import { createGzip } from 'node:zlib';
 import { z } from 'zod';
 import { assessPlan } from '../output/assessed-plan.js';
 import { countPlannedChanges, hasGeneratedConfiguration, hasPlannedChanges } from '../output/change-counts.js';
+import { listSensitiveValues } from '../output/sensitive-values.js';
 import { DOCUMENT_SEPARATOR, type DocumentResult, type DocumentTask } from './document-task.js';
 import { reduceSchemas } from './used-schemas.js';
 
@@ -26,6 +27,14 @@ const parseObject = (text: Buffer): Readonly<Record<string, unknown>> =>
 const writeCompressed = (content: Buffer | string, path: string): Promise<void> =>
   pipeline(Readable.from([content]), createGzip(), createWriteStream(path, { flags: 'wx', mode: 0o600 }));
 
+type PolicyInput = NonNullable<Extract<DocumentTask, { type: 'ReadPlan' }>['policyInput']>;
+
+const writePolicyInput = ({ run, path }: PolicyInput, planText: Buffer): Promise<void> =>
+  pipeline(
+    Readable.from([`{"run":${JSON.stringify(run)},"plan":`, planText, '}']),
+    createWriteStream(path, { flags: 'wx', mode: 0o600 }),
+  );
+
 const readPlan = async (task: Extract<DocumentTask, { type: 'ReadPlan' }>): Promise<DocumentResult<'ReadPlan'>> => {
   const content = await readFile(task.schemasAndPlan);
   const end = content.indexOf(DOCUMENT_SEPARATOR);
@@ -36,12 +45,14 @@ const readPlan = async (task: Extract<DocumentTask, { type: 'ReadPlan' }>): Prom
   const schemas = reduceSchemas(parseObject(content.subarray(0, end)), plan);
   await writeCompressed(JSON.stringify(schemas), task.compressedSchemas);
   await writeCompressed(planText, task.compressedPlan);
+  if (task.policyInput !== null) await writePolicyInput(task.policyInput, planText);
   return {
     counts,
     assessed: task.isRefreshOnly ? assessPlan(plan) : null,
     hasChanges: hasPlannedChanges(plan, task.isRefreshOnly),
     hasGeneratedConfiguration: hasGeneratedConfiguration(plan),
     declaredVariables: task.variables.filter((key) => Object.hasOwn(declared, key)),
+    sensitiveValues: task.policyInput === null ? [] : listSensitiveValues(plan),
   };
 };
 

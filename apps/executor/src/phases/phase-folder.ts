@@ -40,6 +40,8 @@ export class PhaseFolder {
   readonly tree: string;
   readonly plan: string;
   readonly log: string;
+  /** The policies of the plan and their input. Commands of the run see nothing of them. */
+  readonly policies: string;
   /** A copy of the state, which commands cannot change. */
   readonly stateCopy: string;
   private readonly record: string;
@@ -50,6 +52,7 @@ export class PhaseFolder {
     this.tree = join(this.space, 'tree');
     this.plan = join(this.space, 'plan', 'tfplan');
     this.log = join(root, 'log');
+    this.policies = join(root, 'policies');
     this.stateCopy = join(root, 'state-copy');
     this.record = join(root, 'phase.json');
   }
@@ -58,6 +61,7 @@ export class PhaseFolder {
     await this.remove();
     await mkdir(this.root, { recursive: true, mode: 0o700 });
     await mkdir(this.files);
+    await mkdir(this.policies);
     for (const name of ['tree', 'plan', 'state', 'tmp', 'home'])
       await mkdir(join(this.space, name), { recursive: true });
   }

@@ -30,6 +30,9 @@ const SHORTEST_FAILED_APPLY_MS = 4_000;
 /** For the documents and uploads after a command that took all of its time. */
 const EXTRA_SECONDS = 900;
 
+/** The statuses of answers to reports whose contents the server does not accept. */
+const REFUSED_CONTENTS: readonly number[] = [400, 413, 422];
+
 /** Returns what must not occur in a log. */
 const listSecrets = (job: PhaseJob): readonly string[] => [
   job['run-token'],
@@ -197,7 +200,17 @@ export class PhaseRun {
   }
 
   private async report(outcome: PhaseReport): Promise<void> {
-    await this.dependencies.api.report(this.claimed, outcome, this.stop.signal);
+    const { api, logger } = this.dependencies;
+    const send = (report: PhaseReport): Promise<void> => api.report(this.claimed, report, this.stop.signal);
+    try {
+      await send(outcome);
+    } catch (error) {
+      // Without a report, other executors would plan again, and their reports would be refused as well.
+      const isRefused = error instanceof RefusedRequestError && REFUSED_CONTENTS.includes(error.status);
+      if (!isRefused || outcome.status !== 'planned') throw error;
+      logger.warn({ run: this.claimed.run, err: error }, 'report of the plan refused');
+      await send({ status: 'errored', message: `The server refuses the report of the plan: ${error.detail}` });
+    }
   }
 
   /** Renews the lease until the phase has ended. Stops the phase when the lease has ended or the run is canceled. */

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { packArchive } from '../archives/pack-archive.js';
 import { unpackArchive } from '../archives/unpack-archive.js';
 import type { DocumentResult } from '../documents/document-task.js';
+import type { PolicyReport } from '../api/executor-api.js';
 import type { PhaseJob } from '../api/phase-job.js';
 import { listParallelismOptions, withoutToolOptions } from './environment.js';
 import { prepareBackend } from './phase-folder.js';
@@ -18,6 +19,7 @@ import {
 } from './phase-context.js';
 import { chooseTool } from '../tools/tool-choice.js';
 import { getReleasePlatform } from '../tools/tool-release.js';
+import { describePolicyInput, evaluatePolicies } from './plan-policies.js';
 import { RECORD_NAME, type RunRecord } from './run-record.js';
 
 type ReadPlan = DocumentResult<'ReadPlan'>;
@@ -81,6 +83,7 @@ const uploadDocuments = async (
     compressedSchemas,
     isRefreshOnly: job['refresh-only'],
     variables: job.variables.map(({ key }) => key),
+    policyInput: job.policies.length > 0 ? describePolicyInput(job, folder) : null,
   } as const;
   const result = await documents.read(task, stop.signal);
   await api.uploadDocument(claimed, 'json-schema', await openAsBlob(compressedSchemas), stop.signal);
@@ -104,7 +107,10 @@ const uploadPlanFile = async ({ api, claimed, folder, stop }: PhaseContext, reco
   await api.uploadPlanFile(claimed, await openAsBlob(archive), stop.signal);
 };
 
-const toReport = ({ assessed, counts, hasChanges, hasGeneratedConfiguration }: ReadPlan): PhaseEnd => ({
+const toReport = (
+  { assessed, counts, hasChanges, hasGeneratedConfiguration }: ReadPlan,
+  policyResults: readonly PolicyReport[],
+): PhaseEnd => ({
   status: 'planned',
   'has-changes': hasChanges,
   'generated-configuration': hasGeneratedConfiguration,
@@ -122,6 +128,7 @@ const toReport = ({ assessed, counts, hasChanges, hasGeneratedConfiguration }: R
         'checks-unknown': assessed.checks.unknown,
       }
     : {}),
+  ...(policyResults.length > 0 ? { 'policy-results': policyResults } : {}),
 });
 
 /** Plans a run. Resolves to the report of a plan that succeeded. */
@@ -157,5 +164,5 @@ export const executePlan = async (context: PhaseContext): Promise<PhaseEnd> => {
     const { name, version } = tool;
     await uploadPlanFile(context, { tool: name, version, checksum, space: sandboxed.space, variables });
   }
-  return toReport(plan);
+  return toReport(plan, await evaluatePolicies(context, plan.sensitiveValues));
 };

@@ -23,6 +23,8 @@ export type SandboxCommand = {
   readonly mounts: readonly SandboxMount[];
   /** The command is killed after this time. */
   readonly seconds: number;
+  /** Whether the command reaches no network, not even the server. */
+  readonly isOffline?: boolean;
 };
 
 /** What a run may use. `docs/how-to/isolate-runs.md` says which limit holds on which machine. */

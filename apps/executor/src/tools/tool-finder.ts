@@ -102,6 +102,15 @@ export class ToolFinder {
     );
   }
 
+  /**
+   * Resolves to OPA in the version: the program on the path, or that of the archives. If administrators of the site have set the
+   * archives (`isSiteRelease`), only these count. Rejects as `find` does.
+   */
+  async findOpa(version: string, archives: readonly SiteArchive[], isSiteRelease: boolean): Promise<Executable<'opa'>> {
+    const installed = isSiteRelease ? null : await this.findInstalled('opa');
+    return installed?.version === version ? installed : this.findArchived('opa', version, archives);
+  }
+
   /** Returns the programs on the path. The operator may have replaced them since the last run. */
   async listInstalled(): Promise<readonly IacTool[]> {
     const tools = await Promise.all(TOOL_NAMES.map((name) => this.findInstalled(name)));
@@ -119,7 +128,7 @@ export class ToolFinder {
     return this.programs.readChecksum(path);
   }
 
-  private async findInstalled(name: ToolName): Promise<IacTool | null> {
+  private async findInstalled<Name extends ExecutableName>(name: Name): Promise<Executable<Name> | null> {
     const path = await findOnPath(name);
     const version = path && (await this.programs.readVersion(name, path));
     return path && version ? { name, version, path } : null;

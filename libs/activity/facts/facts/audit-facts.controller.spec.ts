@@ -89,9 +89,9 @@ describe('reporting facts', () => {
     expect(results(third)).toEqual(['known']);
     // The first fact with the id f2 is recorded.
     expect((await factsInTrail(organization)).map(({ resource: { type } }) => type)).toEqual([
-      'policy',
-      'policy',
-      'policy',
+      'stack',
+      'stack',
+      'stack',
     ]);
   });
 
@@ -168,8 +168,8 @@ describe('reporting facts', () => {
     expect(await differs({ ...rest, time, auth: { ...auth, accessor_id: 'user-8' } })).toBe(true);
     expect(await differs({ ...rest, time, auth: { ...auth, type: 'System' } })).toBe(true);
     expect(await differs({ ...rest, time, auth, request: { id: null } })).toBe(true);
-    expect(await differs(createFact('f1', 'policy.destroy'))).toBe(true);
-    expect(await differs(createFact('f1', 'policy.update', { name: 'x' }))).toBe(true);
+    expect(await differs(createFact('f1', 'policy_config.create'))).toBe(true);
+    expect(await differs(createFact('f1', 'stack.create', { name: 'x' }))).toBe(true);
     const [entry] = await factsInTrail(organization);
     expect(entry?.resource).toEqual(createFact('f1').resource);
   });

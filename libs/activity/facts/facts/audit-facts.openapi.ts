@@ -41,7 +41,7 @@ const EXAMPLE: z.input<typeof fact> = {
   id: 'check-81',
   time: '2026-01-31T12:30:15.123Z',
   auth: { accessor_id: 'user-8Xc3kYb2TqLw9RfZ', description: 'ada', type: 'Client' },
-  resource: { id: 'pol-7', type: 'policy', action: 'update', meta: { enforce: true } },
+  resource: { id: 'st-7', type: 'stack', action: 'create', meta: { name: 'network' } },
 };
 
 const identified = {
@@ -69,7 +69,7 @@ const outcomes = z
 
 const describeOutcomes = (description: string) => describeJson(outcomes, { mediaType, description });
 
-const EXAMPLE_NAME = 'policy.update';
+const EXAMPLE_NAME = 'stack.create';
 
 const jsonSchema = z.looseObject({}).meta({ id: 'JsonSchema', description: 'A JSON Schema (draft 7).' });
 
@@ -93,7 +93,7 @@ export const auditFactsOperations = describeController(AuditFactsController, AUD
     summary: 'Show the JSON Schemas of all facts',
     answer: describeJson(
       z.strictObject({ schemas: z.record(z.string(), jsonSchema) }).meta({
-        description: 'The schemas by resource type and action, such as `policy.update`.',
+        description: 'The schemas by resource type and action, such as `stack.create`.',
       }),
       { mediaType, description: 'The schemas.', example: { schemas: { [EXAMPLE_NAME]: factSchemas[EXAMPLE_NAME] } } },
     ),

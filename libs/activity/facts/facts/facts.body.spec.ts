@@ -85,10 +85,10 @@ describe('parsing a fact', () => {
     [{ at: '/auth/type', to: 'Root' }, '/auth/type', 'Type must be one of Client, Impersonated, System'],
     [{ at: '/auth/impersonator', to: 'user-1' }, '/auth/impersonator', 'Impersonator is not known here'],
     [{ at: '/request/id', to: 'req-1' }, '/request/id', 'GUID'],
-    [{ at: '/resource', to: 'policy' }, '/resource', 'Resource must be an object'],
+    [{ at: '/resource', to: 'stack' }, '/resource', 'Resource must be an object'],
     [{ at: '/resource/id', to: undefined }, '/resource/id', "Id can't be blank"],
-    [{ at: '/resource/type', to: 'polizei' }, '/resource/type', 'Type must be one of policy, '],
-    [{ at: '/resource/action', to: 'eat' }, '/resource/action', 'Action of policy must be one of update, destroy'],
+    [{ at: '/resource/type', to: 'polizei' }, '/resource/type', 'Type must be one of policy_check, '],
+    [{ at: '/resource/action', to: 'eat' }, '/resource/action', 'Action of stack must be one of create'],
     [{ at: '/resource/type', to: 'constructor' }, '/resource/type', 'Type must be one of'],
     [{ at: '/resource/meta', to: 'none' }, '/resource/meta', 'Meta must be an object'],
     [{ at: '/resource/meta', to: { nested: {} } }, '/resource/meta/nested', 'must be a string, a number'],
@@ -116,7 +116,7 @@ describe('parsing a fact', () => {
 
   it('does not require request, meta and comment, and accepts any ISO 8601 time', () => {
     const { request: _, ...fact } = createFact('f1');
-    expect(parseFact({ ...fact, resource: { id: 'pol-1', type: 'policy', action: 'update' } })).toMatchObject({
+    expect(parseFact({ ...fact, resource: { id: 'st-1', type: 'stack', action: 'create' } })).toMatchObject({
       request: { id: null },
       resource: { meta: null },
     });

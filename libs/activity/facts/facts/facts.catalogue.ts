@@ -34,15 +34,9 @@ const verdict = z.strictObject({
   sentinel: text,
 });
 const ended = z.strictObject({ ...check, actor: text });
-const evaluation = z.strictObject({
-  comment,
-  payload: z.strictObject({ workspace: idAndName, run }),
-  actor: text,
-});
 
 /** Schemas of `meta` by resource type and action. */
 export const CATALOGUE = {
-  policy: { update: standard, destroy: standard },
   policy_check: {
     // Some services report fields for an override as for all policy checks, others none. Both forms are accepted.
     override: z.strictObject(check).nullable().default(null),
@@ -55,20 +49,8 @@ export const CATALOGUE = {
     force_canceled: ended,
   },
   policy_config: { create: standard },
-  policy_evaluation: {
-    pending: evaluation,
-    running: evaluation,
-    passed: evaluation,
-    failed: evaluation,
-    errored: evaluation,
-    unreachable: evaluation,
-    overridden: evaluation,
-    canceled: evaluation,
-  },
-  policy_set: { destroy: standard },
   policy_version: { create: standard },
   stack: { create: standard },
-  task_stage: { override: standard },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, z.ZodType>>>>;
 
 /**
@@ -95,6 +77,9 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'opa_version',
   'organization',
   'organization_user',
+  'policy',
+  'policy_evaluation',
+  'policy_set',
   'project',
   'registry_module',
   'registry_provider',
@@ -113,6 +98,7 @@ export const OWN_RESOURCE_TYPES: ReadonlySet<string> = new Set([
   'state_version',
   'task',
   'task_result',
+  'task_stage',
   'team',
   'terraform_version',
   'user',

@@ -6,7 +6,7 @@ export const ORGANIZATION_ACCESS = [
   'manageModules',
   'managePolicies',
   'managePolicyOverrides',
-  // Stored and shown only, because Cadastre has no policies to override.
+  // Stored and shown only: permissions on workspaces do not include overrides.
   'delegatePolicyOverrides',
   'manageRunTasks',
   'manageVcsSettings',

@@ -38,7 +38,7 @@ export type WorkspaceAccess = {
   readonly sentinelMocks: (typeof SENTINEL_MOCKS)[number];
   readonly workspaceLocking: boolean;
   readonly runTasks: boolean;
-  /** Stored and shown. Cadastre has no policies to override. */
+  /** Stored and shown. Only teams with `managePolicyOverrides` override policies. */
   readonly policyOverrides: boolean;
 };
 

@@ -52,6 +52,7 @@ const allowed = (actor: Identity, scope: Parameters<typeof can>[2] = HERE): Perm
 const FORBIDDEN: ReadonlySet<Permission> = new Set([
   'read-plan-output',
   'force-delete-workspace',
+  'override-policies',
   'force-delete-own-workspace',
   'change-project-execution',
   'manage-remote-agent-pools',
@@ -179,6 +180,8 @@ const OF_ROLE: Readonly<Record<Exclude<Role, 'user-token' | 'site-admin'>, reado
     ...MANAGES_ALL_WORKSPACES,
     ...MANAGES_ALL_PROJECTS,
     'manage-agent-pools',
+    'read-policies',
+    'manage-policies',
     'read-audit-trail',
     'read-audit-trail-of-token',
     'report-facts',
@@ -203,9 +206,8 @@ const OF_ROLE: Readonly<Record<Exclude<Role, 'user-token' | 'site-admin'>, reado
   accessSecretTeams: ['read-secret-teams'],
   manageProviders: ['manage-providers'],
   manageModules: ['manage-modules'],
-  // Cadastre has no policies to manage.
-  managePolicies: [],
-  managePolicyOverrides: [],
+  managePolicies: ['read-policies', 'manage-policies'],
+  managePolicyOverrides: ['read-policies', 'override-policies'],
 };
 
 const WORKSPACE_WRITER = [...READS_WORKSPACES, ...PLANS, ...WRITES];

@@ -135,6 +135,14 @@ export const permissions = {
   'manage-data-retention': { roles: WORKSPACE_WORKERS, grant: 'admin' },
   'manage-run-tasks': { roles: ['owner', 'manageRunTasks'], grant: 'run-tasks' },
 
+  // Policies about plans. A set belongs to any workspace, so that no access to a workspace is needed.
+  'read-policies': { roles: [...OWNERS_AND_TOKEN, 'managePolicies', 'managePolicyOverrides'] },
+  'manage-policies': { roles: [...OWNERS_AND_TOKEN, 'managePolicies'] },
+  'override-policies': {
+    roles: ['owner', 'managePolicyOverrides'],
+    refusal: 'Overriding policies needs the permission to manage policy overrides in the organization',
+  },
+
   // Tagging policies. All members may read the rules, and the effect of a change.
   'read-reserved-tag-keys': { roles: EVERYBODY },
   'manage-reserved-tag-keys': { roles: WORKSPACE_MANAGERS },
@@ -264,6 +272,7 @@ export const READING_PERMISSIONS: ReadonlySet<Permission> = new Set<Permission>(
   'read-workspace',
   'read-workspace-history',
   'update-workspace',
+  'read-policies',
   'read-reserved-tag-keys',
   'read-runs',
   'read-plan-output',

@@ -39,12 +39,7 @@ import { renderUser } from '../users/users.document.js';
 const flag = z.boolean().optional();
 
 /** Rights of features that do not exist. Teams store and show these rights, but they permit nothing. */
-const STORED_ONLY_ACCESS: readonly (keyof OrganizationAccess)[] = [
-  'delegatePolicyOverrides',
-  'manageModules',
-  'managePolicies',
-  'managePolicyOverrides',
-];
+const STORED_ONLY_ACCESS: readonly (keyof OrganizationAccess)[] = ['delegatePolicyOverrides', 'manageModules'];
 
 /** Rights of the vendor that no document shows. */
 const UNSUPPORTED_ACCESS = {

@@ -247,7 +247,7 @@ export class ConfigurationUploads {
     const id = this.ids.next('run');
     const commands: RunCommand[] = [
       { type: 'CreateRun', data },
-      ...createStageCommands(id, configuration.consultedTasks),
+      ...createStageCommands(id, configuration),
       ...(waitsForWorkspace(options) ? [] : [{ type: 'QueueRun', data: {} } as const]),
     ];
     return [

@@ -15,6 +15,7 @@ import {
 import { buildSnapshotJson, type StreamSnapshot, selectStreamVersions, type StreamVersion } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
 import { buildLimit, type ListPage, type ListRow, type PageRequest } from '#api/json-api';
+import { HAS_ENFORCED_POLICIES } from '#runs/policies';
 import { SELECT_CONSULTED_TASKS } from '#runs/run-tasks';
 import type { ConsultedTask } from '#runs/run-tasks/rules';
 import { EXECUTION_MODE, SELECT_SITE_RELEASES, type SiteRelease } from '#workspaces/workspaces';
@@ -209,6 +210,7 @@ export type ConfigurationForUpload = {
   readonly terraformVersion: string;
   readonly siteReleases: readonly SiteRelease[];
   readonly consultedTasks: readonly ConsultedTask[];
+  readonly hasPolicies: boolean;
 };
 
 export const loadConfigurationForUpload = async (database: Database, id: string): Promise<ConfigurationForUpload> => {
@@ -218,7 +220,7 @@ export const loadConfigurationForUpload = async (database: Database, id: string)
            c.auto_queue_runs as "autoQueueRuns", c.speculative, c.created_by as "createdBy", c.ingress, c.may_apply as "mayApply",
            ${EXECUTION_MODE} as "executionMode", (w.settings ->> 'autoApply')::boolean as "autoApply",
            w.settings ->> 'terraformVersion' as "terraformVersion", ${SELECT_SITE_RELEASES} as "siteReleases",
-           ${SELECT_CONSULTED_TASKS} as "consultedTasks"
+           ${SELECT_CONSULTED_TASKS} as "consultedTasks", ${HAS_ENFORCED_POLICIES} as "hasPolicies"
       from configuration_versions c join workspaces w on w.id = c.workspace
       join projects p on p.id = w.project join organizations o on o.id = w.organization
       join event_store.streams s on s.stream = c.id join event_store.streams sw on sw.stream = w.id

@@ -40,6 +40,45 @@ export const runJobSchema = defineResource({
       'https://cadastre.example.com/api/v2/plan-files/WyJydW4t…',
       'For an apply: a signed link to the archive that the executor of the plan has uploaded, valid for 15 minutes. Else null.',
     ).nullable(),
+    'opa-versions': z
+      .array(
+        z.strictObject({
+          version: exampleText('1.19.1'),
+          archives: z.array(
+            z.strictObject({ url: exampleText('https://tools.example.com/opa_linux_amd64_static'), sha, os, arch }),
+          ),
+          'is-site-release': z.boolean().meta({
+            description:
+              'Whether administrators of the site have set the archives, so that no program on the path counts.',
+          }),
+        }),
+      )
+      .meta({ description: 'The versions of OPA that the policies name, with their archives.' }),
+    policies: z
+      .array(
+        z.strictObject({
+          id: exampleText('pol-u3S5p2Uwk21keu1s'),
+          name: exampleText('buckets'),
+          query: exampleText('data.terraform.policies.buckets.deny'),
+          'text-sha256': exampleText(
+            '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+            'The name of the text in `policy-texts`; null if none was uploaded.',
+          ).nullable(),
+          'opa-version': exampleText('1.19.1'),
+        }),
+      )
+      .meta({
+        description:
+          'For a plan: the policies that the executor evaluates. It reports the results together with `planned`.',
+      }),
+    'policy-input': z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .meta({ description: 'The member `run` of the input of policies, without its variables.' }),
+    'policy-texts': z.record(z.string(), z.string()).meta({
+      description:
+        'The texts of the policies in Rego, by their SHA-256. A text is missing if it was deleted, or replaced after the first request.',
+    }),
     'project-name': exampleText('Default Project'),
     'public-url': exampleText(
       'https://cadastre.example.com',

@@ -2,7 +2,7 @@ import { chooseLinkOrigin, type Actor } from '#api/access';
 import type { Resource } from '#api/json-api';
 import { getTimeLimitSeconds } from '#organizations/general-settings';
 import { SNAPSHOT_INTERVAL_SECONDS } from '#workspaces/state';
-import { findToolOfVersion } from '#workspaces/workspaces';
+import { findOpaRelease, findToolOfVersion } from '#workspaces/workspaces';
 import type { ConfigurationLinks } from '../configuration-versions/configuration-version.links.js';
 import type { PlanFileLinks } from '../plan-files/plan-files.links.js';
 import { buildJobEnvironment } from './run-job.js';
@@ -21,6 +21,57 @@ const renderTool = ({ options: { terraformVersion: version }, toolVersion }: Run
   };
 };
 
+const renderJobPolicy = ({ policy, toolVersion }: RunJob['policies'][number]) => ({
+  id: policy.policy,
+  name: policy.policyName,
+  query: policy.query,
+  'text-sha256': policy.sha256,
+  'opa-version': toolVersion,
+});
+
+const renderOpaVersion = (version: string, { siteOpaReleases }: RunForJob) => ({
+  version,
+  archives: findOpaRelease(version, siteOpaReleases)?.settings.archs ?? [],
+  'is-site-release': siteOpaReleases.some((release) => release.version === version),
+});
+
+/** Returns the member `run` of the input of policies, without the variables, in the vendor's names. */
+const renderPolicyInput = (run: RunForJob) => ({
+  id: run.id,
+  created_at: run.createdAt,
+  created_by: run.createdBy.name,
+  message: run.message,
+  commit_sha: run.commitSha,
+  is_destroy: run.options.isDestroy,
+  refresh: run.options.refresh,
+  refresh_only: run.options.refreshOnly,
+  replace_addrs: run.options.replaceAddrs,
+  target_addrs: run.options.targetAddrs,
+  speculative: run.options.planOnly,
+  project: { id: run.project, name: run.projectName },
+  organization: { name: run.organizationName },
+  workspace: {
+    id: run.workspace,
+    name: run.workspaceName,
+    created_at: run.workspaceFacts.createdAt,
+    description: run.workspaceFacts.description,
+    execution_mode: run.workspaceFacts.executionMode,
+    auto_apply: run.workspaceFacts.autoApply,
+    tags: run.workspaceFacts.tags,
+    working_directory: run.workingDirectory,
+    vcs_repo: run.workspaceFacts.vcsRepo,
+  },
+});
+
+/** Returns the programs of the phase, and the policies that OPA evaluates. */
+const renderPrograms = ({ policies, policyTexts, run }: RunJob) => ({
+  ...renderTool(run),
+  'opa-versions': [...new Set(policies.map(({ toolVersion }) => toolVersion))].map((one) => renderOpaVersion(one, run)),
+  policies: policies.map(renderJobPolicy),
+  'policy-input': policies.length > 0 ? renderPolicyInput(run) : null,
+  'policy-texts': Object.fromEntries(policyTexts),
+});
+
 /** Renders jobs with the addresses of their files. */
 export class RunJobRenderer {
   constructor(
@@ -29,7 +80,8 @@ export class RunJobRenderer {
     private readonly planFiles: PlanFileLinks,
   ) {}
 
-  resource({ run, phase, fence, values, sshKey, token }: RunJob, actor: Actor): Resource {
+  resource(job: RunJob, actor: Actor): Resource {
+    const { run, phase, fence, values } = job;
     const { options, organizationName, projectName, stateVersion, workspaceName } = run;
     const origin = chooseLinkOrigin(actor, this.publicUrl);
     const names = { run: run.id, workspace: run.workspace, workspaceName, projectName, organizationName };
@@ -53,13 +105,13 @@ export class RunJobRenderer {
         refresh: options.refresh,
         'refresh-only': options.refreshOnly,
         'replace-addrs': options.replaceAddrs,
-        'run-token': token,
+        'run-token': job.token,
         'snapshot-interval-seconds': SNAPSHOT_INTERVAL_SECONDS,
-        'ssh-key': sshKey,
+        'ssh-key': job.sshKey,
         'state-download-url': stateVersion && `${origin}/api/v2/state-versions/${stateVersion}/download`,
         'structured-run-output-enabled': run.structuredRunOutput,
         'target-addrs': options.targetAddrs,
-        ...renderTool(run),
+        ...renderPrograms(job),
         'time-limit-seconds': getTimeLimitSeconds(phase, run.timeLimits[phase]),
         variables: values.variables,
         'working-directory': run.workingDirectory,

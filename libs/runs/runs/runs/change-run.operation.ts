@@ -49,6 +49,15 @@ type RunStatusCommand = Exclude<
   }
 >;
 
+/** A command, or one that needs the row of the run. `store` returns statements of the append, for what no event contains. */
+export type RequestedCommand =
+  | RunStatusCommand
+  | {
+      readonly type: RunStatusCommand['type'];
+      readonly complete: (row: RunForCommand) => RunStatusCommand;
+      readonly store?: (row: RunForCommand, events: StreamWrite['events']) => readonly Sql[];
+    };
+
 /** The decided write to the run's stream, and the stream as it was before. */
 type DecidedRun = { readonly row: RunForCommand; readonly loaded: LoadedStream<RunState>; readonly write: StreamWrite };
 
@@ -104,6 +113,7 @@ type WritePreparation = (store: EventStore, decided: DecidedRun) => Promise<read
 
 /** How each command affects other streams: the lock of the workspace, and other runs. */
 const PREPARE_WRITES = {
+  OverridePolicies: (store, decided) => prepareLockChange(store, decided, false),
   ConfirmRun: (store, decided) => prepareLockChange(store, decided, false),
   DiscardRun: (store, decided) => prepareLockChange(store, decided, false),
   CancelRun: (store, decided) => prepareLockChange(store, decided, false),
@@ -126,18 +136,20 @@ export type RunChangeDependencies = { readonly store: EventStore; readonly ids: 
 export const changeRun = (
   { store, ids }: RunChangeDependencies,
   { id, comment, actor }: RunActionInput,
-  command: RunStatusCommand,
+  requested: RequestedCommand,
   also: readonly Sql[] = [],
 ): Promise<RunRow> =>
   store.retryOnConflict(async () => {
     const row = await loadRunForCommand(store.database, actor, id);
-    authorizeRunCommand(actor, command.type, row);
+    authorizeRunCommand(actor, requested.type, row);
+    const command = 'complete' in requested ? requested.complete(row) : requested;
     const comments = comment ? [createCommentCommand(ids.next('wsc'), comment, actor)] : [];
     const loaded = await store.restore(id, run, row.snapshot);
     const write = decideWrite(run, loaded, row.organization, command, ...comments);
     const decided = { row, loaded, write };
     const writes = await PREPARE_WRITES[command.type](store, decided);
-    const statements = [...also, ...buildLeaseEnd(decided), selectRunById(id, actor)];
+    const stored = 'complete' in requested ? (requested.store?.(row, write.events) ?? []) : [];
+    const statements = [...also, ...stored, ...buildLeaseEnd(decided), selectRunById(id, actor)];
     const { rows } = await store.append(writes, createEventContext(actor), statements);
     return getFirstRow<RunRow>(rows.slice(-1));
   });

@@ -111,7 +111,7 @@ export const createRun = (
     const starts = !waitsForWorkspace(data.options) || (lock.holder === null && !row.isQueued);
     const commands: RunCommand[] = [
       { type: 'CreateRun', data },
-      ...createStageCommands(id, row.consultedTasks),
+      ...createStageCommands(id, row),
       ...(starts ? [{ type: 'QueueRun', data: {} } as const] : []),
     ];
     const write = decideWrite(run, newStream(id, run), organization, ...commands);

@@ -5,6 +5,7 @@ import { TASK_STAGES, type TaskStageName } from '#runs/run-tasks/rules';
 import { countRounds } from '../../../../test/support/rounds.js';
 import { DEFAULT_OPTIONS } from './run-options.js';
 import type { RunEvent } from './run-event.js';
+import type { PolicyChoice, PolicyResult } from '../policy-evaluations/run-policies.js';
 import { isOpenResult, type NewTaskStage } from '../task-stages/run-task-stage.js';
 import type { RunState } from './run-state.js';
 import { run, type RunCommand } from './run.js';
@@ -67,7 +68,9 @@ const endAsErrored = (result: string): RunCommand => ({
   type: 'EndTaskResult',
   data: { result, status: 'errored', message: 'silent' },
 });
-const progress = (status: string): RunCommand =>
+const NO_POLICIES: PolicyChoice = { evaluation: 'poleval-1', taskStage: 'ts-post_plan', sets: [] };
+
+const progress = (status: string, more: object = {}): RunCommand =>
   ({
     type: 'ReportProgress',
     data: {
@@ -77,12 +80,19 @@ const progress = (status: string): RunCommand =>
       hasGeneratedConfiguration: false,
       resources: COUNTS,
       message: null,
+      assessed: null,
+      policyResults: [],
+      policies: { workspaceName: 'prod', runMessage: '', choice: NO_POLICIES },
+      ...more,
     },
   }) as RunCommand;
 
 /** Runs the commands. A refused command changes nothing. */
-const play = (commands: readonly RunCommand[]): { state: RunState; events: readonly RunEvent[] } => {
-  let state: RunState = run.initial;
+const play = (
+  commands: readonly RunCommand[],
+  initial: RunState = run.initial,
+): { state: RunState; events: readonly RunEvent[] } => {
+  let state = initial;
   const events: RunEvent[] = [];
   for (const command of commands) {
     try {
@@ -163,7 +173,7 @@ describe('a run with run tasks', () => {
   });
 
   it('stays applied whatever the tasks after the apply say', () => {
-    const applied = ['planning', 'planned', 'applying', 'applied'].map(progress);
+    const applied = ['planning', 'planned', 'applying', 'applied'].map((status) => progress(status));
     const begun = [...createWith([newStage('post_apply', 'mandatory')], { autoApply: true }), queue, ...applied];
     const { state } = play([...begun, report('taskrs-post_apply-0', 'failed')]);
     expect(state).toMatchObject({ status: 'applied', stages: [{ status: 'failed' }] });
@@ -206,10 +216,10 @@ describe('any sequence of commands', () => {
         'cost_estimating',
         'cost_estimated',
       )
-      .map(progress),
+      .map((status) => progress(status)),
     fc
       .constantFrom('policy_checking', 'policy_checked', 'policy_override', 'applying', 'applied', 'errored')
-      .map(progress),
+      .map((status) => progress(status)),
     fc
       .tuple(fc.constantFrom(...results), fc.constantFrom('running', 'passed', 'failed', 'errored'))
       .map(([result, status]) => (status === 'errored' ? endAsErrored(result) : report(result, status as 'running'))),
@@ -243,5 +253,147 @@ describe('any sequence of commands', () => {
       }),
       { numRuns: countRounds(2_000) },
     );
+  });
+});
+
+const claim: RunCommand = { type: 'ClaimRun', data: { agent: 'agent-1', agentName: null, pool: 'apool-1' } };
+const readJob = (choice: PolicyChoice, fence = 1): RunCommand => ({
+  type: 'ReadJob',
+  data: { fence, nonceHash: `nonce ${fence}`, choice },
+});
+
+const choosePolicies = (overridable: boolean, ...levels: ('advisory' | 'mandatory')[]): PolicyChoice => ({
+  ...NO_POLICIES,
+  sets: [
+    {
+      outcome: 'psout-1',
+      policySet: 'polset-1',
+      policySetName: 'security',
+      overridable,
+      toolVersion: '1.19.1',
+      policies: levels.map((enforcementLevel, n) => ({
+        policy: `pol-${n}`,
+        policyName: `rule-${n}`,
+        query: 'data.rules.deny',
+        enforcementLevel,
+        sha256: null,
+      })),
+    },
+  ],
+});
+
+const result = (policy: number, status: PolicyResult['status']): PolicyResult => ({
+  policy: `pol-${policy}`,
+  toolVersion: '1.19.1',
+  status,
+  message: 'a reason',
+  printed: '',
+});
+
+const override: Extract<RunCommand, { type: 'OverridePolicies' }> = {
+  type: 'OverridePolicies',
+  data: { taskStage: 'ts-post_plan', overriddenBy: PERSON, comment: null, isPerson: true, isAuthor: false },
+};
+
+/** A run whose plan has these policies and results. */
+const planWith = (choice: PolicyChoice, results: readonly PolicyResult[], options: object = {}, more: object = {}) => [
+  create(options),
+  queue,
+  claim,
+  readJob(choice),
+  progress('planned', { fence: 1, policyResults: results, ...more }),
+];
+
+describe('a run with policies', () => {
+  it('continues if all policies pass, or only advisory ones do not', () => {
+    const choice = choosePolicies(false, 'mandatory', 'advisory');
+    for (const status of ['passed', 'failed', 'errored'] as const) {
+      const { state, events } = play(planWith(choice, [result(0, 'passed'), result(1, status)]));
+      expect(state.status).toBe('post_plan_completed');
+      expect(events.map(({ type }) => type)).toContain('RunPoliciesPassed');
+    }
+  });
+
+  it('ends if a mandatory policy fails, cannot be evaluated, or has no result', () => {
+    const choice = choosePolicies(false, 'mandatory');
+    for (const results of [[result(0, 'failed')], [result(0, 'errored')], [], [result(7, 'passed')]]) {
+      expect(statusAfter(...planWith(choice, results))).toBe('errored');
+    }
+    const { events } = play(planWith(choice, []));
+    expect(events.at(-1)).toEqual({
+      type: 'RunErrored',
+      data: {
+        message: 'The mandatory policy rule-0 of the policy set security could not be evaluated',
+      },
+    });
+  });
+
+  it('waits for the override of a failure, but not of an error', () => {
+    const choice = choosePolicies(true, 'mandatory');
+    const failed = planWith(choice, [result(0, 'failed')], { autoApply: true });
+    expect(statusAfter(...failed)).toBe('post_plan_awaiting_decision');
+    expect(statusAfter(...failed, confirm)).toBe('post_plan_awaiting_decision');
+    expect(statusAfter(...failed, progress('post_plan_completed'))).toBe('post_plan_awaiting_decision');
+    expect(statusAfter(...failed, override)).toBe('apply_queued');
+    expect(statusAfter(...planWith(choice, [result(0, 'errored')]))).toBe('errored');
+    for (const refused of [{ isAuthor: true }, { isPerson: false }]) {
+      const own: RunCommand = { ...override, data: { ...override.data, ...refused } };
+      expect(statusAfter(...failed, own)).toBe('post_plan_awaiting_decision');
+    }
+    const passed = planWith(choice, [result(0, 'passed')]);
+    expect(play([...passed, override]).events).toEqual(play(passed).events);
+    const { state } = play([...failed, { type: 'DiscardRun', data: {} }]);
+    expect(state).toMatchObject({ status: 'discarded', stages: [{ status: 'canceled' }] });
+  });
+
+  it('ends a speculative plan that fails, and needs no decision for a plan without changes', () => {
+    const choice = choosePolicies(true, 'mandatory');
+    const results = [result(0, 'failed')];
+    expect(statusAfter(...planWith(choice, results, { planOnly: true }))).toBe('errored');
+    expect(statusAfter(...planWith(choice, results, {}, { hasChanges: false }))).toBe('planned_and_finished');
+  });
+
+  it('does not let the plan of an executor pass that has not read its job', () => {
+    const policies = { workspaceName: 'prod', runMessage: '', choice: choosePolicies(false, 'mandatory') };
+    const unread = [create(), queue, progress('planning'), progress('planned', { policies })];
+    expect(statusAfter(...unread)).toBe('errored');
+    expect(statusAfter(create(), queue, progress('planning'), progress('post_plan_running', { policies }))).toBe(
+      'planning',
+    );
+  });
+
+  it('does not pass if a process of an earlier release has served the job', () => {
+    const policies = { workspaceName: 'prod', runMessage: '', choice: choosePolicies(false, 'mandatory') };
+    for (const [hasChosenPolicies, status] of [
+      [false, 'errored'],
+      [true, 'post_plan_completed'],
+    ] as const) {
+      const { state } = play([...createWith([newStage('post_plan')]), queue, claim]);
+      const served = { phase: 'plan', fence: 1, nonceHash: 'nonce 1', hasChosenPolicies } as const;
+      const begun = fold(run, state, [{ type: 'RunJobRead', data: served }]);
+      expect(play([progress('planned', { fence: 1, policies })], begun).state.status).toBe(status);
+    }
+  });
+
+  it('chooses again when another executor plans', () => {
+    const lost: RunCommand = { type: 'ExpireLease', data: { agent: 'agent-1', fence: 1, message: 'lost' } };
+    const begun = [create(), queue, claim, readJob(choosePolicies(false, 'mandatory')), lost, claim];
+    const planned = progress('planned', { fence: 2 });
+    expect(statusAfter(...begun, readJob(NO_POLICIES, 2), planned)).toBe('post_plan_completed');
+    expect(statusAfter(...begun, readJob(choosePolicies(false, 'advisory'), 2), planned)).toBe('post_plan_completed');
+  });
+
+  it('asks run tasks first', () => {
+    const choice = choosePolicies(true, 'mandatory');
+    const begun = [
+      ...createWith([newStage('post_plan', 'mandatory')]),
+      queue,
+      claim,
+      readJob(choice),
+      progress('planned', { fence: 1, policyResults: [result(0, 'failed')] }),
+    ];
+    expect(statusAfter(...begun)).toBe('post_plan_running');
+    expect(statusAfter(...begun, report('taskrs-post_plan-0', 'failed'))).toBe('errored');
+    expect(statusAfter(...begun, report('taskrs-post_plan-0', 'passed'))).toBe('post_plan_awaiting_decision');
   });
 });

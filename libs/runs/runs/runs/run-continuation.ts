@@ -1,6 +1,12 @@
-import { conflict, fold, unprocessable, type DataOf, type Refusal } from '#platform/kernel';
+import { conflict, fold, forbidden, unprocessable, type DataOf, type Refusal } from '#platform/kernel';
 import type { TaskStageName } from '#runs/run-tasks/rules';
-import type { RunEvent, RunStage } from './run-event.js';
+import {
+  completeOutcomes,
+  concludePolicies,
+  type PolicyChoice,
+  type PolicyResult,
+} from '../policy-evaluations/run-policies.js';
+import type { PolicySubject, RunEvent, RunStage } from './run-event.js';
 import {
   concludeStage,
   isOpenResult,
@@ -17,11 +23,13 @@ import { isSettling, type RunStatus } from './run-status.js';
  *
  *   queued ─► pre_plan ─► plan_queued … planned ─► post_plan ─► (confirmed) ─► pre_apply ─► apply_queued … applied ─► post_apply
  *
- * A mandatory failure ends the run, except after the apply.
+ * A mandatory failure ends the run, except after the apply. Policies of the plan count in the stage after it, and a person can
+ * override their failure.
  */
 
-const findRunningStage = (run: ExistingRun): TaskStage | undefined =>
-  run.stages.find(({ status }) => status === 'running');
+/** Returns the stage that the run waits for. */
+const findOpenStage = (run: ExistingRun): TaskStage | undefined =>
+  run.stages.find(({ status }) => status === 'running' || status === 'awaiting_override');
 
 const reach = (stage: RunStage): RunEvent => ({ type: 'RunStageReached', data: { stage, message: null } });
 
@@ -58,7 +66,8 @@ export const continueAfterReport = (run: RunState): readonly RunEvent[] => {
   if (run.status === 'applied') return beginStage(run, 'post_apply') ?? [];
   // An executor can report checks together with the plan. The stage then follows them, so that it ends before an automatic apply.
   const begins = isSettling(run.status) && run.forceCancelAvailableAt === null;
-  return (begins ? beginStage(run, 'post_plan') : null) ?? decideAfterChecks(run);
+  const begun = begins ? beginStage(run, 'post_plan') : null;
+  return begun ? addConclusion(run, begun) : decideAfterChecks(run);
 };
 
 const continueAfterStage = (run: ExistingRun, { stage: name }: TaskStage): readonly RunEvent[] => {
@@ -68,20 +77,93 @@ const continueAfterStage = (run: ExistingRun, { stage: name }: TaskStage): reado
   return [reach('post_plan_completed'), ...decideAfterChecks({ ...run, status: 'post_plan_completed' })];
 };
 
-/** Returns the event of a result with what follows if it was the last open one of its stage. */
-const addConclusion = (run: ExistingRun, event: RunEvent): readonly RunEvent[] => {
-  const after = fold({ evolve: runEvolutions }, run as RunState, [event]);
-  const stage = after.status === 'absent' ? undefined : findRunningStage(after);
-  const conclusion = stage && concludeStage(stage, run.tasks);
-  if (after.status === 'absent' || !stage || !conclusion) return [event];
+/** Returns how the policies of a stage end it; null without policies. */
+const concludePoliciesOf = (run: ExistingRun, { stage }: TaskStage) => {
+  if (stage !== 'post_plan' || run.policies === null) return null;
+  const { conclusion } = run.policies;
+  if (conclusion?.status !== 'failed' || !conclusion.isOverridable || run.planOnly) return conclusion;
+  // A plan that changes nothing needs no decision.
+  return run.hasChanges || run.allowEmptyApply
+    ? ({ status: 'awaiting_override' } as const)
+    : ({ status: 'passed' } as const);
+};
+
+/** Returns how a stage ends: null while a result is open. Run tasks count first. */
+const concludeWithPolicies = (run: ExistingRun, stage: TaskStage) => {
+  const tasks = concludeStage(stage, run.tasks);
+  return tasks?.status === 'passed' ? (concludePoliciesOf(run, stage) ?? tasks) : tasks;
+};
+
+/** Returns the events with what follows if no result of the running stage is open after them. */
+const addConclusion = (run: ExistingRun, events: readonly RunEvent[]): readonly RunEvent[] => {
+  const after = fold({ evolve: runEvolutions }, run as RunState, events);
+  const stage = after.status === 'absent' ? undefined : findOpenStage(after);
+  if (after.status === 'absent' || !stage) return events;
+  const conclusion = concludeWithPolicies(after, stage);
+  if (!conclusion) return events;
+  if (conclusion.status === 'awaiting_override') return [...events, reach('post_plan_awaiting_decision')];
   const ended = { type: 'RunTaskStageEnded', data: { taskStage: stage.id, status: conclusion.status } } as const;
-  if (conclusion.status === 'passed') return [event, ended, ...continueAfterStage(after, stage)];
-  if (stage.stage === 'post_apply') return [event, ended];
-  return [event, ended, { type: 'RunErrored', data: { message: conclusion.message } }];
+  if (conclusion.status === 'passed') return [...events, ended, ...continueAfterStage(after, stage)];
+  if (stage.stage === 'post_apply') return [...events, ended];
+  return [...events, ended, { type: 'RunErrored', data: { message: conclusion.message } }];
+};
+
+const EVALUATED = {
+  passed: 'RunPoliciesPassed',
+  failed: 'RunPoliciesFailed',
+  errored: 'RunPoliciesErrored',
+} as const;
+
+/** Returns the event with the results of the policies of a plan that is done; none without policies. */
+export const recordPolicyResults = (
+  run: ExistingRun,
+  reported: readonly PolicyResult[],
+  subject: PolicySubject,
+): readonly RunEvent[] => {
+  const { policies, workspace } = run;
+  if (policies === null) return [];
+  const outcomes = completeOutcomes(policies, reported);
+  const { status } = concludePolicies(policies, outcomes);
+  const { evaluation } = policies;
+  return [{ type: EVALUATED[status], data: { evaluation, workspace, outcomes, ...subject } }];
+};
+
+/** Returns the event with the policies of a plan; none if it has none, and the previous plan of the run had none. */
+export const choosePolicies = (run: ExistingRun, choice: PolicyChoice): readonly RunEvent[] =>
+  choice.sets.length === 0 && run.policies === null
+    ? []
+    : [{ type: 'RunPoliciesChosen', data: { workspace: run.workspace, ...choice } }];
+
+export type PolicyOverride = Omit<DataOf<RunEvent, 'RunPoliciesOverridden'>, 'evaluation'> & {
+  /** Whether the caller is a person, not a token of a team. */
+  readonly isPerson: boolean;
+  /** Whether the caller, or a team of the caller, has created the run, its configuration, or a run that has triggered it. */
+  readonly isAuthor: boolean;
+};
+
+/** Refuses tokens of teams, which can belong to the person that has queued the run, and that person: nobody checks the own work. */
+export const decideOverride = (
+  { taskStage, overriddenBy, comment, isPerson, isAuthor }: PolicyOverride,
+  run: ExistingRun,
+): readonly RunEvent[] => {
+  const waiting = run.stages.find(({ id, status }) => id === taskStage && status === 'awaiting_override');
+  if (!waiting || run.policies === null)
+    throw conflict(`Run is ${run.status}: the task stage ${taskStage} does not wait for an override`);
+  if (!isPerson) throw forbidden('Only people can override policies: use the token of a user');
+  if (isAuthor)
+    throw forbidden(
+      'A person cannot override the policies of an own run, of a run of an own team, or of an own configuration: another person must do it',
+    );
+  const { evaluation } = run.policies;
+  return [
+    { type: 'RunPoliciesOverridden', data: { taskStage, evaluation, overriddenBy, comment } },
+    { type: 'RunTaskStageEnded', data: { taskStage, status: 'passed' } },
+    ...continueAfterStage(run, waiting),
+  ];
 };
 
 const findOpenResult = (run: ExistingRun, id: string) => {
-  const stage = findRunningStage(run);
+  const stage = findOpenStage(run);
   const result = stage?.results.find((one) => one.id === id && isOpenResult(one.status));
   return stage && result ? { stage, result } : null;
 };
@@ -111,10 +193,9 @@ export const decideTaskReport = (report: TaskReport, run: ExistingRun): readonly
     );
   }
   const about = { stage: open.stage.stage, ...task, enforcementLevel };
-  return addConclusion(run, {
-    type: 'RunTaskResultReported',
-    data: { ...report, ...about, workspace: run.workspace },
-  });
+  return addConclusion(run, [
+    { type: 'RunTaskResultReported', data: { ...report, ...about, workspace: run.workspace } },
+  ]);
 };
 
 /** The job that decides on it may be late, so that a result which has ended meanwhile is no conflict. */
@@ -122,17 +203,18 @@ export const decideErroredResult = (
   data: DataOf<RunEvent, 'RunTaskResultErrored'>,
   run: ExistingRun,
 ): readonly RunEvent[] =>
-  findOpenResult(run, data.result) ? addConclusion(run, { type: 'RunTaskResultErrored', data }) : [];
+  findOpenResult(run, data.result) ? addConclusion(run, [{ type: 'RunTaskResultErrored', data }]) : [];
 
 /** Returns the event that ends the stage of a run which is being canceled. */
 export const cancelStage = (run: ExistingRun): readonly RunEvent[] => {
-  const stage = findRunningStage(run);
+  const stage = findOpenStage(run);
   return stage ? [{ type: 'RunTaskStageEnded', data: { taskStage: stage.id, status: 'canceled' } }] : [];
 };
 
 /** Refuses reports of executors about the stages that the server itself runs. */
 export const requireStagesOfServer = (run: ExistingRun, reached: readonly RunStatus[]): void => {
-  if (findRunningStage(run)) throw conflict(`Run is ${run.status}: it waits for the results of its run tasks`);
+  if (findOpenStage(run)) throw conflict(`Run is ${run.status}: it waits for the results of its run tasks or policies`);
   const reported = reached.find((status) => run.stages.some(({ stage }) => status.startsWith(`${stage}_`)));
-  if (reported) throw conflict(`Run is ${run.status}: the server reports ${reported} itself, because it has run tasks`);
+  if (reported)
+    throw conflict(`Run is ${run.status}: the server reports ${reported} itself, because it has run tasks or policies`);
 };

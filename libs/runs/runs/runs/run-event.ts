@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Message, Principal, Timestamp } from '#platform/kernel';
 import type { PhaseName } from './phases.js';
 import type { EnforcementLevel, TaskStageName } from '#runs/run-tasks/rules';
+import type { PolicyChoice, PolicyOutcome } from '../policy-evaluations/run-policies.js';
 import type { RunOptions } from './run-options.js';
 import type {
   ErroredResult,
@@ -90,6 +91,15 @@ export type ReportSubject = {
   readonly isSpeculative: boolean;
 };
 
+/** What the trail says about the run of policies. */
+export type PolicySubject = { readonly workspaceName: string; readonly runMessage: string };
+
+type EvaluatedData = PolicySubject & {
+  evaluation: string;
+  workspace: string;
+  outcomes: readonly PolicyOutcome[];
+};
+
 export type RunEvent =
   | Message<
       'RunCreated',
@@ -110,8 +120,11 @@ export type RunEvent =
   | Message<'RunExecutorLost', { phase: PhaseName; agent: string; fence: number }>
   /** The executor with this fence is lost. Another one plans from the beginning. */
   | Message<'RunPlanRequeued', { fence: number; message: string }>
-  /** The executor has read the job of the phase. The event contains the hash of the nonce. */
-  | Message<'RunJobRead', { phase: PhaseName; fence: number; nonceHash: string }>
+  /**
+   * The executor has read the job of the phase. The event contains the hash of the nonce. `hasChosenPolicies`: false if a process of a
+   * release without policies has served the job, and for applies. If there are policies, another event has them.
+   */
+  | Message<'RunJobRead', { phase: PhaseName; fence: number; nonceHash: string; hasChosenPolicies: boolean }>
   /** The phase has a token with which it authenticates at a cloud. */
   | Message<'RunIdentityTokenIssued', { phase: PhaseName; audience: string }>
   | Message<'RunPlanned', { hasChanges: boolean; resources: PlannedCounts } & MessageData>
@@ -162,6 +175,17 @@ export type RunEvent =
     >
   /** The server ends the result: the service has been silent, or could not be reached. */
   | Message<'RunTaskResultErrored', { result: string; status: ErroredResult; message: string }>
+  /** The plan must pass these policies. Later changes of policies do not change it. Another executor that plans chooses again. */
+  | Message<'RunPoliciesChosen', { workspace: string } & PolicyChoice>
+  /** No mandatory policy has stopped the run. */
+  | Message<'RunPoliciesPassed', EvaluatedData>
+  | Message<'RunPoliciesFailed', EvaluatedData>
+  | Message<'RunPoliciesErrored', EvaluatedData>
+  /** Somebody lets the run continue although mandatory policies have failed. */
+  | Message<
+      'RunPoliciesOverridden',
+      { taskStage: string; evaluation: string; overriddenBy: Principal; comment: string | null }
+    >
   /** All results have ended, or the run was canceled. Another event says what follows. */
   | Message<'RunTaskStageEnded', { taskStage: string; status: StageEnd }>
   /** The stage before the plan is done, and the run waits for an executor. */

@@ -2,6 +2,7 @@ import type { DataOf, HandlersByType, Timestamp } from '#platform/kernel';
 import type { RunOptions } from './run-options.js';
 import { isApplying, isFinal, isExecuting, type RunStatus } from './run-status.js';
 import { ASSESSMENT, type RunEvent } from './run-event.js';
+import { concludePolicies, type RunPolicies } from '../policy-evaluations/run-policies.js';
 import { createStage, setResult, setStage, type TaskOfRun, type TaskStage } from '../task-stages/run-task-stage.js';
 
 /** The facts of a run that the rules need. */
@@ -30,8 +31,12 @@ export type ExistingRun = {
   /** Null until a user asks the executor to stop. */
   readonly forceCancelAvailableAt: Timestamp | null;
   readonly tasks: readonly TaskOfRun[];
-  /** The stages of run tasks. */
+  /** The stages of run tasks and policies. */
   readonly stages: readonly TaskStage[];
+  /** Whether the policies of the plan are chosen, of which there may be none. */
+  readonly hasChosenPolicies: boolean;
+  /** The policies of the plan; null if there are none, or if they are not chosen. */
+  readonly policies: RunPolicies | null;
 };
 
 export type RunState = { readonly status: 'absent' } | ExistingRun;
@@ -96,11 +101,31 @@ const startPhase =
       status: STATUS_AFTER[event],
       isClaimed: execution !== null,
       jobNonce: null,
+      hasChosenPolicies: false,
       ...(execution ? { fence: execution.fence } : {}),
     });
 
 const changeStages = (run: RunState, change: (stages: readonly TaskStage[]) => readonly TaskStage[]): RunState =>
   run.status === 'absent' ? run : { ...run, stages: change(run.stages) };
+
+/** The running stage waits for the override of its policies. */
+const awaitOverride = (stages: readonly TaskStage[]): readonly TaskStage[] =>
+  stages.map((stage) => (stage.status === 'running' ? { ...stage, status: 'awaiting_override' } : stage));
+
+const choosePolicies = (run: RunState, { workspace: _workspace, ...choice }: DataOf<RunEvent, 'RunPoliciesChosen'>) => {
+  if (run.status === 'absent') return run;
+  // The policies of the previous plan. Clients may wait for its stage, which then has nothing to do.
+  if (choice.sets.length === 0) return { ...run, policies: null };
+  const hasStage = run.stages.some(({ id }) => id === choice.taskStage);
+  const added = hasStage ? [] : [createStage({ id: choice.taskStage, stage: 'post_plan', results: [] })];
+  return { ...run, stages: [...run.stages, ...added], policies: { ...choice, conclusion: null } };
+};
+
+/** Without the sets, which nothing needs any more: every later event of the run stores the state again. */
+const setPolicyOutcomes = ({ outcomes }: DataOf<RunEvent, 'RunPoliciesPassed'>, run: RunState): RunState =>
+  run.status === 'absent' || run.policies === null
+    ? run
+    : { ...run, policies: { ...run.policies, sets: [], conclusion: concludePolicies(run.policies, outcomes) } };
 
 const keepState = (_: unknown, state: RunState): RunState => state;
 
@@ -123,16 +148,21 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
     forceCancelAvailableAt: null,
     tasks: [],
     stages: [],
+    hasChosenPolicies: false,
+    policies: null,
   }),
   RunQueued: setStatusAfter('RunQueued'),
-  RunStageReached: ({ stage }, state) => updateRun(state, { status: stage }),
+  RunStageReached: ({ stage }, state) =>
+    stage === 'post_plan_awaiting_decision'
+      ? changeStages(updateRun(state, { status: stage }), awaitOverride)
+      : updateRun(state, { status: stage }),
   RunPlanStarted: startPhase('RunPlanStarted'),
   RunExecutorLost: keepState,
   RunPlanRequeued: (_, state) =>
     state.status === 'absent'
       ? state
       : { ...state, status: STATUS_AFTER.RunPlanRequeued, isClaimed: false, lostPlans: state.lostPlans + 1 },
-  RunJobRead: ({ nonceHash }, state) => updateRun(state, { jobNonce: nonceHash }),
+  RunJobRead: ({ nonceHash, hasChosenPolicies }, state) => updateRun(state, { jobNonce: nonceHash, hasChosenPolicies }),
   RunIdentityTokenIssued: keepState,
   RunPlanned: ({ hasChanges }, state) => updateRun(state, { status: STATUS_AFTER.RunPlanned, hasChanges }),
   RunPlanQueued: setStatusAfter('RunPlanQueued'),
@@ -160,6 +190,11 @@ export const runEvolutions: HandlersByType<RunEvent, [state: RunState], RunState
     changeStages(state, (stages) => setResult(stages, result, status, outcomes.length)),
   RunTaskResultErrored: ({ result, status }, state) =>
     changeStages(state, (stages) => setResult(stages, result, status, null)),
+  RunPoliciesChosen: (choice, state) => choosePolicies(state, choice),
+  RunPoliciesPassed: setPolicyOutcomes,
+  RunPoliciesFailed: setPolicyOutcomes,
+  RunPoliciesErrored: setPolicyOutcomes,
+  RunPoliciesOverridden: keepState,
   RunTaskStageEnded: ({ taskStage, status }, state) =>
     changeStages(state, (stages) => setStage(stages, taskStage, status)),
 };

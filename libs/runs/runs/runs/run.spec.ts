@@ -69,6 +69,8 @@ const canceled: RunEvent = { type: 'RunCanceled', data: { message: null } };
 const AVAILABLE = '2026-11-21T10:00:10.000Z';
 const cancelRequested: RunEvent = { type: 'RunCancelRequested', data: { forceCancelAvailableAt: AVAILABLE } };
 
+const NO_POLICIES = { evaluation: 'poleval-1', taskStage: 'ts-post_plan', sets: [] };
+
 const report = (status: RunStatus, more: Partial<RunProgress> = {}): RunCommand => ({
   type: 'ReportProgress',
   data: {
@@ -79,6 +81,8 @@ const report = (status: RunStatus, more: Partial<RunProgress> = {}): RunCommand 
     resources: ONE,
     assessed: null,
     message: null,
+    policyResults: [],
+    policies: { workspaceName: 'prod', runMessage: '', choice: NO_POLICIES },
     ...more,
   },
 });
@@ -364,10 +368,13 @@ describe('a claimed run', () => {
   });
 
   it('gives its job to the first nonce of each claim', () => {
-    const read = (fence: number, nonceHash: string): RunCommand => ({ type: 'ReadJob', data: { fence, nonceHash } });
+    const read = (fence: number, nonceHash: string): RunCommand => ({
+      type: 'ReadJob',
+      data: { fence, nonceHash, choice: NO_POLICIES },
+    });
     const wasRead = (phase: 'plan' | 'apply', fence: number): RunEvent => ({
       type: 'RunJobRead',
-      data: { phase, fence, nonceHash: 'one' },
+      data: { phase, fence, nonceHash: 'one', hasChosenPolicies: phase === 'plan' },
     });
     given(...claimed)
       .when(read(1, 'one'))

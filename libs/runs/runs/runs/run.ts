@@ -10,16 +10,21 @@ import {
   type HandlersByType,
   type Timestamp,
 } from '#platform/kernel';
-import type { AssessedCounts, PlannedCounts, RunEvent, RunExecution, RunStage } from './run-event.js';
+import type { PolicyChoice, PolicyResult } from '../policy-evaluations/run-policies.js';
+import type { AssessedCounts, PlannedCounts, PolicySubject, RunEvent, RunExecution, RunStage } from './run-event.js';
 import type { PhaseName } from './phases.js';
 import {
   cancelStage,
+  choosePolicies,
   continueAfterReport,
   decideErroredResult,
+  decideOverride,
   decideTaskReport,
   queueApply,
   queuePlan,
+  recordPolicyResults,
   requireStagesOfServer,
+  type PolicyOverride,
   type TaskReport,
 } from './run-continuation.js';
 import { checkOptions } from './run-options.js';
@@ -55,7 +60,12 @@ export type RunProgress = {
   /** Null if the executor has reported nothing about drift. Recorded only for health assessments. */
   readonly assessed: AssessedCounts | null;
   readonly message: string | null;
+  /** The results of policies of a plan; none from executors that cannot evaluate any. */
+  readonly policyResults: readonly PolicyResult[];
 };
+
+/** The policies of a workspace, and what the trail says about its run. */
+type ReportedPolicies = PolicySubject & { readonly choice: PolicyChoice };
 
 export type RunCommand =
   | Message<'CreateRun', DataOf<RunEvent, 'RunCreated'>>
@@ -67,13 +77,14 @@ export type RunCommand =
   /** The executor that has claimed the run has not renewed its lease. */
   | Message<'ExpireLease', { agent: string; fence: number; message: string }>
   /** The executor of the claimed phase reads what it needs. */
-  | Message<'ReadJob', { fence: number; nonceHash: string }>
+  | Message<'ReadJob', { fence: number; nonceHash: string; choice: PolicyChoice }>
   | Message<'IssueIdentityToken', { fence: number; audience: string }>
   /** The executor of the apply has stored a state of `size` bytes. */
   | Message<'StoreErroredState', { fence: number; size: number }>
   /** A retention policy deletes the logs and documents of a run that has ended. */
   | Message<'DeleteRunData', Record<never, never>>
-  | Message<'ReportProgress', RunProgress>
+  /** `policies`: those that the plan must pass if its executor has not read its job. */
+  | Message<'ReportProgress', RunProgress & { policies: ReportedPolicies }>
   | Message<'ConfirmRun', { confirmedBy: Principal }>
   | Message<'DiscardRun', Record<never, never>>
   | Message<'CancelRun', { forceCancelAvailableAt: Timestamp }>
@@ -81,6 +92,8 @@ export type RunCommand =
   | Message<'ForceCancelRun', { at: Timestamp | null }>
   | Message<'ForceExecuteRun', Record<never, never>>
   | Message<'CommentRun', { id: string; body: string; author: Principal }>
+  /** A person lets the run continue although policies have failed. */
+  | Message<'OverridePolicies', PolicyOverride>
   /** The service of a run task reports a result. */
   | Message<'ReportTaskResult', TaskReport>
   /** The server ends the result of a service that has been silent, or could not be reached. */
@@ -125,6 +138,9 @@ const decideClaim = (executor: DataOf<RunCommand, 'ClaimRun'>, run: ExistingRun)
   return [{ type, data: { message: null, execution: { ...executor, fence: run.fence + 1 } } }];
 };
 
+const foldRun = (run: ExistingRun, events: readonly RunEvent[]): ExistingRun =>
+  fold({ evolve: runEvolutions }, run as RunState, events) as ExistingRun;
+
 /** Executors that can be lost while they plan one run. */
 const MAX_LOST_PLANS = 3;
 
@@ -156,9 +172,16 @@ const requireClaimedPhase = (fence: number, run: ExistingRun): PhaseName => {
   return phase;
 };
 
-const decideJobRead = ({ fence, nonceHash }: DataOf<RunCommand, 'ReadJob'>, run: ExistingRun): readonly RunEvent[] => {
+const decideJobRead = (
+  { fence, nonceHash, choice }: DataOf<RunCommand, 'ReadJob'>,
+  run: ExistingRun,
+): readonly RunEvent[] => {
   const phase = requireClaimedPhase(fence, run);
-  if (run.jobNonce === null) return [{ type: 'RunJobRead', data: { phase, fence, nonceHash } }];
+  if (run.jobNonce === null) {
+    const hasChosenPolicies = phase === 'plan';
+    const chosen = hasChosenPolicies ? choosePolicies(run, choice) : [];
+    return [{ type: 'RunJobRead', data: { phase, fence, nonceHash, hasChosenPolicies } }, ...chosen];
+  }
   // An executor that got no response sends the same nonce again.
   if (run.jobNonce === nonceHash) return [];
   throw conflict(`Run is ${run.status}: its job was read with another nonce`);
@@ -179,33 +202,49 @@ const decideErroredState = (data: DataOf<RunCommand, 'StoreErroredState'>, run: 
 const recordDrift = ({ assessed, status }: RunProgress, { isAssessment }: ExistingRun): readonly RunEvent[] =>
   isAssessment && assessed && status === 'planned' ? [{ type: 'RunAssessed', data: assessed }] : [];
 
-const decideProgress = (progress: RunProgress, current: ExistingRun): readonly RunEvent[] => {
-  requireFence(current.status, progress.fence, isPhaseClaimed(current) ? current.fence : null);
+/**
+ * Returns the event with the policies of a plan that nobody has evaluated: its executor has not read its job, or a process of an
+ * earlier release has served it.
+ */
+const chooseUnreadPolicies = ({ choice }: ReportedPolicies, run: ExistingRun): readonly RunEvent[] =>
+  run.hasChosenPolicies ? [] : choosePolicies(run, choice);
+
+const requirePolicyStatus = (current: ExistingRun, status: RunStatus): void => {
+  // A soft policy failure ends a run that would not be applied; any other run waits for an override.
+  if (status === (current.planOnly ? 'policy_override' : 'policy_soft_failed')) {
+    const [kind, otherFlag] = current.planOnly
+      ? ['plan-only', 'policy_soft_failed']
+      : ['not plan-only', 'policy_override'];
+    throw conflict(`Run is ${current.status}, and ${kind}: it cannot become ${status}, but it can become ${otherFlag}`);
+  }
+};
+
+const decideProgress = (
+  { policies, ...progress }: DataOf<RunCommand, 'ReportProgress'>,
+  before: ExistingRun,
+): readonly RunEvent[] => {
+  requireFence(before.status, progress.fence, isPhaseClaimed(before) ? before.fence : null);
+  const isPlanned = resolveReportedTransitions(before.status, progress.status)?.includes('planned') ?? false;
+  const chosen = isPlanned ? chooseUnreadPolicies(policies, before) : [];
+  const current = foldRun(before, chosen);
   const transitions = resolveReportedTransitions(current.status, progress.status);
   if (!transitions) throw conflict(`Run is ${current.status}: it cannot become ${progress.status}`);
   requireStagesOfServer(current, transitions);
   if (progress.status === 'canceled' && current.forceCancelAvailableAt === null) {
     throw conflict(`Run is ${current.status}: nobody has asked to cancel it`);
   }
-  // A soft policy failure ends a run that would not be applied; any other run waits for an override.
-  if (progress.status === (current.planOnly ? 'policy_override' : 'policy_soft_failed')) {
-    const [kind, otherFlag] = current.planOnly
-      ? ['plan-only', 'policy_soft_failed']
-      : ['not plan-only', 'policy_override'];
-    throw conflict(
-      `Run is ${current.status}, and ${kind}: it cannot become ${progress.status}, but it can become ${otherFlag}`,
-    );
-  }
+  requirePolicyStatus(current, progress.status);
   const generated: readonly RunEvent[] =
     progress.hasGeneratedConfiguration && current.status === 'planning'
       ? [{ type: 'RunConfigurationGenerated', data: {} }]
       : [];
-  const events = [
-    ...generated,
-    ...recordDrift(progress, current),
-    ...transitions.map((status) => toRunEvent(status, progress)),
-  ];
-  return [...events, ...continueAfterReport(fold({ evolve: runEvolutions }, current as RunState, events))];
+  const { workspaceName, runMessage } = policies;
+  const evaluated = isPlanned
+    ? recordPolicyResults(current, progress.policyResults, { workspaceName, runMessage })
+    : [];
+  const reached = transitions.map((status) => toRunEvent(status, progress));
+  const events = [...generated, ...recordDrift(progress, current), ...reached, ...evaluated];
+  return [...chosen, ...events, ...continueAfterReport(foldRun(current, events))];
 };
 
 const decideCancel = (data: DataOf<RunCommand, 'CancelRun'>, run: ExistingRun): readonly RunEvent[] => {
@@ -259,7 +298,7 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
   }),
   DiscardRun: whenRunExists((_, run) => {
     requireActionAllowed(run, 'discard');
-    return [{ type: 'RunDiscarded', data: {} }];
+    return [...cancelStage(run), { type: 'RunDiscarded', data: {} }];
   }),
   CancelRun: whenRunExists(decideCancel),
   ForceCancelRun: whenRunExists(decideForceCancel),
@@ -268,12 +307,13 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
     return [{ type: 'RunForceExecuted', data: {} }, ...queuePlan(run)];
   }),
   CommentRun: whenRunExists((data) => [{ type: 'RunCommented', data }]),
+  OverridePolicies: whenRunExists(decideOverride),
   ReportTaskResult: whenRunExists(decideTaskReport),
   EndTaskResult: whenRunExists(decideErroredResult),
 };
 
 export const run: Decider<RunState, RunCommand, RunEvent> = {
-  version: 9,
+  version: 10,
   initial: { status: 'absent' },
   decide: decisions,
   evolve: runEvolutions,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { unprocessable } from '#platform/kernel';
-import { parseBody, resourceBody, omitNullish, text, toOneInput } from '#api/json-api';
+import { ID, parseBody, resourceBody, omitNullish, text, toOneInput } from '#api/json-api';
+import { MAX_RESULT_CHARACTERS, MAX_RESULTS, POLICY_RESULTS } from '../policy-evaluations/run-policies.js';
 import { RUN_OPTIONS } from './run-options.js';
 import { RUN_STATUSES } from './run-status.js';
 import type { RunProgress } from './run.js';
@@ -92,6 +93,18 @@ export const progressBody = resourceBody(
     'checks-errored': count,
     'checks-unknown': count,
     message: text(10_000).nullish(),
+    'policy-results': z
+      .array(
+        z.object({
+          policy: ID,
+          'tool-version': text(255),
+          status: z.enum(POLICY_RESULTS),
+          message: text(MAX_RESULT_CHARACTERS).nullish(),
+          printed: text(MAX_RESULT_CHARACTERS).nullish(),
+        }),
+      )
+      .max(MAX_RESULTS, { error: `too many, at most ${MAX_RESULTS} of them` })
+      .nullish(),
   }),
 );
 
@@ -133,5 +146,12 @@ export const parseProgress = (body: unknown): RunProgress => {
     resources,
     assessed: parseAssessed(attributes),
     message: attributes.message || null,
+    policyResults: (attributes['policy-results'] ?? []).map((result) => ({
+      policy: result.policy,
+      toolVersion: result['tool-version'],
+      status: result.status,
+      message: result.message ?? '',
+      printed: result.printed ?? '',
+    })),
   };
 };

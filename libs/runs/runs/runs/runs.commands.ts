@@ -1,4 +1,3 @@
-import type { DataOf } from '#platform/kernel';
 import type { Actor } from '#api/access';
 import { AggregateCommand, type Operation } from '#storage/event-store';
 import type { IssuedToken } from '#identity/people';
@@ -6,7 +5,7 @@ import type { CommentRow } from '../run-events/run-events.queries.js';
 import type { ClaimablePhase } from './run-leases.queries.js';
 import type { RunSource } from './run-event.js';
 import type { RunOptions } from './run-options.js';
-import type { RunCommand } from './run.js';
+import type { RunProgress } from './run.js';
 import type { RunRow } from './runs.queries.js';
 import type { RunVariable } from './runs.variables.js';
 
@@ -32,7 +31,9 @@ export type RunOperations = {
   /** For administrators of the site: at once, whatever the run does. */
   ForceCancelAnyRun: Operation<RunActionInput, RunRow>;
   ForceExecuteRun: Operation<RunActionInput, RunRow>;
-  ReportProgress: Operation<{ id: string; progress: DataOf<RunCommand, 'ReportProgress'>; actor: Actor }, RunRow>;
+  ReportProgress: Operation<{ id: string; progress: RunProgress; actor: Actor }, RunRow>;
+  /** Lets a run continue although its policies have failed. */
+  OverridePolicies: Operation<RunActionInput & { stage: string }, RunRow>;
   /** The next run that waits for the agent's pool; null if none waits. */
   ClaimRun: Operation<{ agent: string; phases: readonly ClaimablePhase[]; actor: Actor }, RunRow | null>;
   CommentRun: Operation<{ id: string; body: string; actor: Actor }, CommentRow>;

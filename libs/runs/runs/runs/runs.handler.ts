@@ -1,19 +1,31 @@
 import { CommandHandler } from '@nestjs/cqrs';
 import { Clock, Ids, KeyedMutex, Quotas } from '#platform/kernel';
 import { AggregateHandler, EventStore, type OperationTable } from '#storage/event-store';
-import { toActingPrincipal } from '#api/access';
+import { toActingPrincipal, type Actor } from '#api/access';
+import { Vault } from '#storage/vault';
 import { ToolReleases } from '#workspaces/workspaces';
 import { JobValuesStore } from '../job-values/job-values.service.js';
+import { storePolicyOutputs } from './policy-outputs.queries.js';
+import { createPolicyChoice } from './policy-choice.ids.js';
 import { claimRun } from './claim-run.operation.js';
 import { commentRun } from './comment-run.operation.js';
 import { issueRunToken } from './issue-run-token.operation.js';
-import { changeRun, createCancellation } from './change-run.operation.js';
+import { changeRun, createCancellation, type RequestedCommand } from './change-run.operation.js';
 import { createRun } from './create-run.operation.js';
 import { RunChanges } from './run-changes.service.js';
 import { SiteRunLimit } from './run-leases.queries.js';
 import { ChangeRun, type RunActionInput, type RunOperations } from './runs.commands.js';
-import type { RunRow } from './runs.queries.js';
+import type { RunEvent } from './run-event.js';
+import type { RunForCommand, RunRow } from './runs.queries.js';
 import { RunVariables } from './runs.variables.js';
+
+const describeOverrider = (actor: Actor, authors: readonly string[]) => ({
+  overriddenBy: toActingPrincipal(actor),
+  isPerson: actor.kind === 'user',
+  isAuthor: authors.some((id) => id === actor.id || actor.teams.includes(id)),
+});
+
+const pickSubject = ({ workspaceName, runMessage }: RunForCommand) => ({ workspaceName, runMessage });
 
 @CommandHandler(ChangeRun)
 export class RunsHandler extends AggregateHandler<RunOperations> {
@@ -34,7 +46,34 @@ export class RunsHandler extends AggregateHandler<RunOperations> {
     ForceCancelAnyRun: (input) => this.change(input, { type: 'ForceCancelRun', data: { at: null } }),
     ForceExecuteRun: (input) => this.change(input, { type: 'ForceExecuteRun', data: {} }),
     ReportProgress: ({ id, progress, actor }) =>
-      this.change({ id, comment: null, actor }, { type: 'ReportProgress', data: progress }),
+      this.change(
+        { id, comment: null, actor },
+        {
+          type: 'ReportProgress',
+          complete: (row) => ({
+            type: 'ReportProgress',
+            data: { ...progress, policies: { ...pickSubject(row), choice: createPolicyChoice(row, progress.fence) } },
+          }),
+          store: ({ organization }, events) =>
+            storePolicyOutputs(
+              this.dependencies.vault,
+              organization,
+              events as readonly RunEvent[],
+              progress.policyResults,
+            ),
+        },
+      ),
+    OverridePolicies: ({ stage, comment, ...input }) =>
+      this.change(
+        { ...input, comment: null },
+        {
+          type: 'OverridePolicies',
+          complete: ({ authors }) => ({
+            type: 'OverridePolicies',
+            data: { taskStage: stage, comment, ...describeOverrider(input.actor, authors) },
+          }),
+        },
+      ),
     // Without it, executors that wait for the same runs would all choose the first one, and all but one in vain.
     ClaimRun: (input) => this.claims.take(input.actor.id, () => claimRun(this.dependencies, input)),
     CommentRun: (input) => commentRun(this.dependencies, input),
@@ -47,6 +86,7 @@ export class RunsHandler extends AggregateHandler<RunOperations> {
     readonly clock: Clock;
     readonly variables: RunVariables;
     readonly values: JobValuesStore;
+    readonly vault: Vault;
     readonly releases: ToolReleases;
     readonly siteRunLimit: SiteRunLimit;
     readonly quotas: Quotas;
@@ -59,16 +99,17 @@ export class RunsHandler extends AggregateHandler<RunOperations> {
     clock: Clock,
     variables: RunVariables,
     values: JobValuesStore,
+    vault: Vault,
     releases: ToolReleases,
     siteRunLimit: SiteRunLimit,
     quotas: Quotas,
     private readonly changes: RunChanges,
   ) {
     super();
-    this.dependencies = { store, ids, clock, variables, values, releases, siteRunLimit, quotas };
+    this.dependencies = { store, ids, clock, variables, values, vault, releases, siteRunLimit, quotas };
   }
 
-  private async change(input: RunActionInput, command: Parameters<typeof changeRun>[2]): Promise<RunRow> {
+  private async change(input: RunActionInput, command: RequestedCommand): Promise<RunRow> {
     const row = await changeRun(this.dependencies, input, command);
     this.changes.continueReads(input.id);
     return row;

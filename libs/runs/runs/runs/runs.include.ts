@@ -90,7 +90,7 @@ const selectRelatedTo = (rows: readonly RunRow[], includes: RunIncludes, reader:
       ? [selectRelatedWorkspaces(selectTexts(rows.map(({ workspace }) => workspace)), actor)]
       : []),
     ...(includes.has('comments') ? [selectRelatedComments(selectTexts(readable))] : []),
-    ...(includes.has('task_stages') ? [selectRelatedStages(selectTexts(readable))] : []),
+    ...(includes.has('task_stages') ? [selectRelatedStages(selectTexts(readable), actor)] : []),
     ...(includesConfigurations(includes)
       ? [
           selectRelatedConfigurations(
@@ -108,8 +108,8 @@ const selectTexts = (ids: readonly string[]): Sql => sql`${[...new Set(ids)]}::t
 const selectRelatedComments = (runs: Sql): RelatedResources =>
   defineRelated<CommentRow>(selectCommentsOfRuns(runs), (rows) => rows.map(renderComment));
 
-const selectRelatedStages = (runs: Sql): RelatedResources =>
-  defineRelated<TaskStageRow>(selectStagesOfRuns(runs), (rows) => rows.map(renderTaskStage));
+const selectRelatedStages = (runs: Sql, actor: Actor): RelatedResources =>
+  defineRelated<TaskStageRow>(selectStagesOfRuns(runs), (rows) => rows.map((row) => renderTaskStage(row, actor)));
 
 /** Including the commit of a configuration includes the configuration. */
 export const includesConfigurations = (includes: RunIncludes): boolean =>

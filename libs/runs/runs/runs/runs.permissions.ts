@@ -10,6 +10,7 @@ const PERMISSION = {
   ForceCancelRun: 'force-cancel-run',
   ForceExecuteRun: 'apply-run',
   CommentRun: 'comment-run',
+  OverridePolicies: 'override-policies',
   ReportProgress: 'execute-run',
   ClaimRun: 'execute-run',
   IssueRunToken: 'execute-run',

@@ -12,6 +12,8 @@ import {
 import { isPoolUsableBy, USES_SITE_POOLS } from '#organizations/agents';
 import { selectStoredAttributes } from '#api/json-api';
 import { selectEncryptedSecret } from '#storage/vault';
+import { HAS_ENFORCED_POLICIES } from '#runs/policies';
+import type { EnforcedPolicySet } from '#runs/policies/rules';
 import { SELECT_CONSULTED_TASKS } from '#runs/run-tasks';
 import type { ConsultedTask } from '#runs/run-tasks/rules';
 import type { RunVariableCandidates } from '#workspaces/variables';
@@ -24,7 +26,9 @@ import {
   type SiteRelease,
 } from '#workspaces/workspaces';
 import { selectJobValueCandidates, selectStoredValuesMib } from '../job-values/job-values.service.js';
+import { STAGE_ORDER } from '../task-stages/task-stages.queries.js';
 import type { StatusTimestamps } from './phases.js';
+import { POLICY_COLUMNS, RUN_AUTHORS } from './policy-columns.queries.js';
 import { RUN_OPTIONS, type RunOptions } from './run-options.js';
 import type { RunStatus } from './run-status.js';
 import type { PlannedCounts, RunExecution, RunSource } from './run-event.js';
@@ -132,7 +136,7 @@ const RUN_COLUMNS = sql`r.id, r.workspace, r.organization, o.name as "organizati
        else 0 end as position,
   array(select c.id from run_comments c where c.run = r.id order by c.version) as comments,
   array(select e.id from run_events e where e.run = r.id order by e.version) as "runEvents",
-  array(select s.id from task_stages s where s.run = r.id order by s.number) as "taskStages",
+  array(select s.id from task_stages s where s.run = r.id order by ${STAGE_ORDER}) as "taskStages",
   case when r.options -> 'variables' <> '[]' then ${selectEncryptedSecret(sql.raw('r.id'))} end as "encryptedVariables"`;
 
 export const RUN_JOINS = sql.raw(`join workspaces w on w.id = r.workspace join projects p on p.id = w.project
@@ -191,6 +195,16 @@ export type RunForCommand = PermissionScope & {
   readonly workspaceSnapshot: LockSnapshot;
   /** For an agent token: whether the agent's pool executes the run. */
   readonly executable: boolean;
+  /**
+   * Ids of those who have created the run, its configuration, and the runs whose applies have triggered it. None unless the run waits
+   * for an override.
+   */
+  readonly authors: readonly string[];
+  readonly workspaceName: string;
+  readonly runMessage: string;
+  /** The policies of the workspace while the run is planned; none at other times. */
+  readonly enforcedPolicies: readonly EnforcedPolicySet[];
+  readonly siteOpaReleases: readonly SiteRelease[];
 };
 
 /** With `actor` null no permission is checked: the queue acts by itself. */
@@ -202,7 +216,8 @@ export const loadRunForCommand = async (
   const row = await database.row<RunForCommand>(sql`
     select r.id, r.workspace, r.organization, ${selectVersion('r.organization')} as "organizationVersion",
            ${selectSnapshotJson('r.id')} as snapshot, ${buildLockSnapshotJson(actor)} as "workspaceSnapshot", ${COMMENTS} as comments,
-           ${actor ? selectRunGrants(actor) : sql`'[]'::jsonb`} as grants, ${actor ? canExecute(actor.id) : sql`false`} as executable
+           ${actor ? selectRunGrants(actor) : sql`'[]'::jsonb`} as grants, ${actor ? canExecute(actor.id) : sql`false`} as executable,
+           ${RUN_AUTHORS} as authors, w.name as "workspaceName", r.message as "runMessage", ${POLICY_COLUMNS}
       from runs r ${RUN_JOINS} where r.id = ${id} and ${actor ? requireCurrentAccess(actor) : sql`true`}`);
   if (!row) throw notFound();
   return row;
@@ -254,6 +269,8 @@ export type WorkspaceForNewRun = PermissionScope & {
   readonly terraformVersion: string;
   readonly siteReleases: readonly SiteRelease[];
   readonly consultedTasks: readonly ConsultedTask[];
+  /** Whether its plans must pass policies. */
+  readonly hasPolicies: boolean;
   /** Whether other runs wait already. */
   readonly isQueued: boolean;
   readonly variables: RunVariableCandidates;
@@ -287,7 +304,7 @@ export const loadWorkspaceForNewRun = async (
            (w.settings ->> 'autoApply')::boolean as "autoApply",
            (w.settings ->> 'allowDestroyPlan')::boolean as "allowDestroyPlan",
            w.settings ->> 'terraformVersion' as "terraformVersion", ${SELECT_SITE_RELEASES} as "siteReleases",
-           ${SELECT_CONSULTED_TASKS} as "consultedTasks",
+           ${SELECT_CONSULTED_TASKS} as "consultedTasks", ${HAS_ENFORCED_POLICIES} as "hasPolicies",
            exists (select 1 from runs r where r.workspace = w.id and r.queues and r.status = 'pending'
                                           and ${isOpen('r')}) as "isQueued",
            ${selectJobValueCandidates(sql.raw('w.id'))} as variables,

@@ -8,6 +8,7 @@ import {
 } from '#platform/kernel';
 import { decideWrite, expectVersion, newStream, type EventStore, type StreamWrite } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
+import { HAS_ENFORCED_POLICIES } from '#runs/policies';
 import { SELECT_CONSULTED_TASKS } from '#runs/run-tasks';
 import type { ConsultedTask } from '#runs/run-tasks/rules';
 import { EXECUTION_MODE, SELECT_SITE_RELEASES, type SiteRelease, type ToolReleases } from '#workspaces/workspaces';
@@ -34,6 +35,8 @@ type WorkspaceForServerRun = {
   readonly terraformVersion: string;
   readonly siteReleases: readonly SiteRelease[];
   readonly consultedTasks: readonly ConsultedTask[];
+  /** Whether its plans must pass policies. */
+  readonly hasPolicies: boolean;
   /** Whether the run exists, or did before the workspace was recovered. */
   readonly exists: boolean;
   /** The number of runs that wait for their turn. */
@@ -68,7 +71,7 @@ const loadWorkspaceForServerRun = (
              or exists (select 1 from runs r where r.workspace = w.id and r.queues and ${isOpen('r')}) as "isBusy",
            ${EXECUTION_MODE} as "executionMode", (w.settings ->> 'autoApplyRunTrigger')::boolean as "autoApplyRunTrigger",
            w.settings ->> 'terraformVersion' as "terraformVersion", ${SELECT_SITE_RELEASES} as "siteReleases",
-           ${SELECT_CONSULTED_TASKS} as "consultedTasks",
+           ${SELECT_CONSULTED_TASKS} as "consultedTasks", ${HAS_ENFORCED_POLICIES} as "hasPolicies",
            exists (select 1 from event_store.streams where stream = ${id}) as exists,
            (select count(*) from runs r where r.workspace = w.id and r.queues and r.status = 'pending' and ${isOpen('r')}) as waiting,
            (select jsonb_build_object('id', c.id, 'version', s.version)
@@ -83,11 +86,11 @@ const loadWorkspaceForServerRun = (
 const listCommands = (
   id: string,
   data: DataOf<RunCommand, 'CreateRun'>,
-  tasks: readonly ConsultedTask[],
+  target: WorkspaceForServerRun,
 ): readonly RunCommand[] => [
   { type: 'CreateRun', data },
-  // An assessment waits for nothing, so nothing else starts it. Nobody decides about it, so it asks no run tasks.
-  ...(data.source === ASSESSMENT ? [{ type: 'QueueRun', data: {} } as const] : createStageCommands(id, tasks)),
+  // An assessment waits for nothing, so nothing else starts it. Nobody decides about it, so it asks no run tasks and no policies.
+  ...(data.source === ASSESSMENT ? [{ type: 'QueueRun', data: {} } as const] : createStageCommands(id, target)),
 ];
 
 /**
@@ -130,7 +133,7 @@ export const createServerRun = (
         ? { ...(await prepareChange(organization)), expected: target.workspaceVersion }
         : expectVersion(workspace, target.workspaceVersion),
       expectVersion(configuration.id, configuration.version),
-      decideWrite(run, newStream(id, run), organization, ...listCommands(id, data, target.consultedTasks)),
+      decideWrite(run, newStream(id, run), organization, ...listCommands(id, data, target)),
     ];
     await store.append(writes, context);
     return true;

@@ -8,6 +8,7 @@ import {
   type WorkspaceDeleted,
 } from '#platform/kernel';
 import type { RunEvent } from '../runs/run-event.js';
+import type { PolicyEvaluationEvent } from './policy-evaluations.events.js';
 import type { TaskStageEvent } from './task-stages.events.js';
 import { isOpenResult, type NewTaskStage, type TaskResultStatus } from '../task-stages/run-task-stage.js';
 
@@ -39,14 +40,42 @@ const endResult = (status: TaskResultStatus, time: string, message: Sql): Sql =>
   update task_results set status = ${status}, message = ${message}, silent_since = null, started_at = null,
                           reached = reached || ${sql.json({ [status]: time })}::jsonb`;
 
-/** The stages of run tasks, and their results. */
-export const taskStages: Projection<TaskStageEvent | TaskRunOwnerDeleted> = {
+const setStage = (run: string, status: string, time: string, isConcerned: Sql): Sql => sql`
+  update task_stages set status = ${status}, reached = reached || ${sql.json({ [status]: time })}::jsonb
+   where run = ${run} and ${isConcerned}`;
+
+/** Creates the stage after the plan, if the run had no policies when it was created. */
+const chooseStage = (
+  { taskStage, sets, workspace }: DataOf<RunEvent, 'RunPoliciesChosen'>,
+  { stream, organization, time }: RecordedEvent,
+): Sql | null =>
+  sets.length === 0
+    ? null
+    : sql`
+  insert into task_stages (id, run, workspace, organization, stage, number, status, reached)
+  select ${taskStage}, ${stream}, ${workspace}, ${organization}, 'post_plan', count(*)::integer, 'pending',
+         ${sql.json({ pending: time })}::jsonb
+    from task_stages where run = ${stream}
+      on conflict (id) do nothing`;
+
+/** The stages of run tasks and policies, and the results of run tasks. */
+export const taskStages: Projection<
+  | TaskStageEvent
+  | Extract<PolicyEvaluationEvent, { type: 'RunPoliciesChosen' }>
+  | Extract<RunEvent, { type: 'RunStageReached' }>
+  | TaskRunOwnerDeleted
+> = {
   name: 'task_stages',
   version: 1,
   tables: TABLES,
   on: {
     RunTaskStagesCreated: (data, event) =>
       data.stages.flatMap((stage, number) => insertStage(stage, number, data, event)),
+    RunPoliciesChosen: chooseStage,
+    RunStageReached: ({ stage }, { stream, time }) =>
+      stage === 'post_plan_awaiting_decision'
+        ? setStage(stream, 'awaiting_override', time, sql`status = 'running'`)
+        : null,
     RunTaskStageStarted: ({ taskStage }, { time }) => [
       sql`
       update task_stages set status = 'running', reached = reached || ${sql.json({ running: time })}::jsonb

@@ -53,7 +53,8 @@ export const MAX_OUTCOMES = 100;
 export type TaskStage = {
   readonly id: string;
   readonly stage: TaskStageName;
-  readonly status: 'pending' | 'running' | StageEnd;
+  /** `awaiting_override`: mandatory policies have failed, and a person decides. */
+  readonly status: 'pending' | 'running' | 'awaiting_override' | StageEnd;
   readonly results: readonly StageResult[];
 };
 

@@ -3,7 +3,7 @@ import { always, defineResource, describeController, exampleText, related } from
 import { ENFORCEMENT_LEVELS, TASK_STAGES } from '#runs/run-tasks/rules';
 import { RESULT_STATUSES } from './run-task-stage.js';
 import { TaskResultsController } from './task-results.controller.js';
-import { statusTimestamps } from './task-stages.openapi.js';
+import { statusTimestamps } from '../policy-evaluations/policy-evaluations.openapi.js';
 
 export const taskResultSchema = defineResource({
   name: 'TaskResult',

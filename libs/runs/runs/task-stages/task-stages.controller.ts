@@ -14,6 +14,11 @@ import {
   type QueryParameters,
   type Resource,
 } from '#api/json-api';
+import { renderPolicyEvaluation } from '../policy-evaluations/policy-evaluations.document.js';
+import {
+  selectEvaluationsOfStages,
+  type PolicyEvaluationRow,
+} from '../policy-evaluations/policy-evaluations.queries.js';
 import { renderTaskResult, renderTaskStage } from './task-stages.document.js';
 import {
   findTaskStage,
@@ -23,11 +28,10 @@ import {
   type TaskStageRow,
 } from './task-stages.queries.js';
 
-/** Runs have no policy evaluations, so including them adds nothing. */
 export const TASK_STAGE_INCLUDES = ['task_results', 'policy_evaluations'] as const;
 type TaskStageIncludes = ReadonlySet<(typeof TASK_STAGE_INCLUDES)[number]> | null;
 
-/** The stages of a run in which services of run tasks are requested. */
+/** The stages of a run in which services of run tasks and policies decide. */
 @Controller('api/v2')
 export class TaskStagesController {
   constructor(private readonly database: Database) {}
@@ -44,7 +48,13 @@ export class TaskStagesController {
     const all = await listTaskStages(this.database, actor, id);
     const rows = all.slice((page.number - 1) * page.size, page.number * page.size);
     const included = await this.loadIncluded(rows, includes, actor);
-    return renderPage(rows.map(renderTaskStage), page, all.length, request.publicUrl, included);
+    return renderPage(
+      rows.map((row) => renderTaskStage(row, actor)),
+      page,
+      all.length,
+      request.publicUrl,
+      included,
+    );
   }
 
   @Get('task-stages/:id')
@@ -55,7 +65,7 @@ export class TaskStagesController {
   ): Promise<Document> {
     const includes = parseInclude(query, TASK_STAGE_INCLUDES);
     const row = await findTaskStage(this.database, actor, id);
-    return renderDocument(renderTaskStage(row), await this.loadIncluded([row], includes, actor));
+    return renderDocument(renderTaskStage(row, actor), await this.loadIncluded([row], includes, actor));
   }
 
   private async loadIncluded(
@@ -68,7 +78,17 @@ export class TaskStagesController {
       selectResultsOfStages(rows.map(({ id }) => id)),
       (all) => all.map(({ result }) => renderTaskResult(result)),
     );
-    const related = includes.has('task_results') && rows.length > 0 ? [results] : [];
+    const evaluations = defineRelated<{ readonly evaluation: PolicyEvaluationRow }>(
+      selectEvaluationsOfStages(rows.map(({ id }) => id)),
+      (all) => all.map(({ evaluation }) => renderPolicyEvaluation(evaluation)),
+    );
+    const related =
+      rows.length === 0
+        ? []
+        : [
+            ...(includes.has('task_results') ? [results] : []),
+            ...(includes.has('policy_evaluations') ? [evaluations] : []),
+          ];
     return readRelated(this.database, related, getSlowReadCaller(actor, rows));
   }
 }

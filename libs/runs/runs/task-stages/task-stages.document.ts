@@ -1,3 +1,4 @@
+import { can, type Actor } from '#api/access';
 import { linkTo, toMany, toOne, type Resource } from '#api/json-api';
 import type { TaskOutcome } from './run-task-stage.js';
 import type { TaskResultRow, TaskStageRow } from './task-stages.queries.js';
@@ -5,19 +6,24 @@ import type { TaskResultRow, TaskStageRow } from './task-stages.queries.js';
 const renderTimestamps = (reached: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(reached).map(([status, time]) => [`${status}-at`, time]));
 
-export const renderTaskStage = (row: TaskStageRow): Resource => ({
+/** Returns what the caller can do with the stage. Nobody overrides run tasks: a mandatory failure ends the run. */
+const renderPermissions = ({ organization }: TaskStageRow, actor: Actor) => {
+  const canOverride = can(actor, 'override-policies', { organization });
+  return { 'can-override': canOverride, 'can-override-policy': canOverride, 'can-override-tasks': false };
+};
+
+export const renderTaskStage = (row: TaskStageRow, actor: Actor): Resource => ({
   id: row.id,
   type: 'task-stages',
   attributes: {
-    // Nobody overrides run tasks: a mandatory failure ends the run.
-    actions: { 'is-overridable': false },
-    permissions: { 'can-override': false, 'can-override-policy': false, 'can-override-tasks': false },
+    actions: { 'is-overridable': row.status === 'awaiting_override' },
+    permissions: renderPermissions(row, actor),
     stage: row.stage,
     status: row.status,
     'status-timestamps': renderTimestamps(row.reached),
   },
   relationships: {
-    'policy-evaluations': toMany('policy-evaluations', []),
+    'policy-evaluations': toMany('policy-evaluations', row.evaluations),
     run: toOne('runs', row.run, `/api/v2/runs/${row.run}`),
     'task-results': toMany('task-results', row.results),
   },

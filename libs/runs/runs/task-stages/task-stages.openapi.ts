@@ -1,19 +1,15 @@
 import { z } from 'zod';
 import { defineResource, describeController, describePage, pageParameters, related } from '#api/json-api/description';
 import { TASK_STAGES } from '#runs/run-tasks/rules';
+import { statusTimestamps } from '../policy-evaluations/policy-evaluations.openapi.js';
 import { TASK_STAGE_INCLUDES, TaskStagesController } from './task-stages.controller.js';
 import { TASK_STAGE_STATUSES } from './task-stages.queries.js';
-
-export const statusTimestamps = z.record(z.string(), z.iso.datetime()).meta({
-  description: 'When it reached each status.',
-  examples: [{ 'pending-at': '2026-11-29T12:00:00.000Z', 'running-at': '2026-11-29T12:00:01.000Z' }],
-});
 
 export const taskStageSchema = defineResource({
   name: 'TaskStage',
   type: 'task-stages',
   noun: 'task stage',
-  description: 'A point of a run at which the services of run tasks decide whether the run continues.',
+  description: 'A point of a run at which the services of run tasks and policies decide whether the run continues.',
   exampleId: 'ts-9f86d081884c7d65',
   attributes: {
     actions: z.object({ 'is-overridable': z.boolean() }).meta({ examples: [{ 'is-overridable': false }] }),
@@ -34,20 +30,21 @@ export const taskStageSchema = defineResource({
   hasSelfLink: true,
 });
 
-const include = { values: TASK_STAGE_INCLUDES, resources: ['TaskResult'] };
+const include = { values: TASK_STAGE_INCLUDES, resources: ['TaskResult', 'PolicyEvaluation'] };
 
 export const taskStagesOperations = describeController(
   TaskStagesController,
   {
     name: 'Task stages',
-    description: 'The points of a run at which the services of run tasks decide whether the run continues.',
+    description:
+      'The points of a run at which the services of run tasks and policies decide whether the run continues.',
     resource: taskStageSchema,
     include,
   },
   {
     list: {
       summary: 'List the task stages of a run',
-      description: 'In the order of the run. The list is empty if the run has no run tasks.',
+      description: 'In the order of the run. The list is empty if the run has no run tasks and no policies.',
       query: pageParameters(),
       include,
       answer: describePage(['TaskStage'], { included: include.resources }),

@@ -9,6 +9,7 @@ import type { TaskOutcome, TaskResultStatus, TaskStage } from './run-task-stage.
 export const TASK_STAGE_STATUSES = [
   'pending',
   'running',
+  'awaiting_override',
   'passed',
   'failed',
   'errored',
@@ -23,6 +24,8 @@ export type TaskStageRow = {
   readonly status: (typeof TASK_STAGE_STATUSES)[number];
   readonly reached: Readonly<Record<string, Timestamp>>;
   readonly results: readonly string[];
+  readonly evaluations: readonly string[];
+  readonly organization: string;
 };
 
 export type TaskResultRow = {
@@ -48,7 +51,14 @@ const IS_LEFT_OUT = sql.raw(`s.status = 'pending' and r.status in (
 
 const STAGE = sql`jsonb_build_object('id', s.id, 'run', s.run, 'stage', s.stage, 'reached', s.reached,
   'status', case when ${IS_LEFT_OUT} then 'unreachable' else s.status end,
-  'results', (select jsonb_agg(t.id order by t.number) from task_results t where t.task_stage = s.id))`;
+  'organization', s.organization,
+  'results', array(select t.id from task_results t where t.task_stage = s.id order by t.number),
+  'evaluations', array(select e.id from policy_evaluations e where e.task_stage = s.id))`;
+
+/** The position of the stage `s` in a run. */
+export const STAGE_ORDER = sql.raw(
+  `array_position(array['pre_plan', 'post_plan', 'pre_apply', 'post_apply'], s.stage)`,
+);
 
 const RESULT = sql`jsonb_build_object('id', t.id, 'taskStage', t.task_stage, 'stage', t.stage,
   'isSpeculative', (r.options ->> 'planOnly')::boolean, 'task', t.task, 'taskName', t.task_name, 'taskUrl', t.task_url,
@@ -62,7 +72,7 @@ export const listTaskStages = (database: Database, actor: Actor, run: string): P
     database,
     actor,
     sql`${run}`,
-    sql`(select coalesce(jsonb_agg(${STAGE} order by s.number), '[]') from task_stages s where s.run = r.id)`,
+    sql`(select coalesce(jsonb_agg(${STAGE} order by ${STAGE_ORDER}), '[]') from task_stages s where s.run = r.id)`,
   );
 
 export const findTaskStage = (database: Database, actor: Actor, id: string): Promise<TaskStageRow> =>
@@ -103,8 +113,9 @@ export const findTaskOutcome = async (database: Database, actor: Actor, id: stri
 /** Selects the stages of the given runs. */
 export const selectStagesOfRuns = (runs: Sql): Sql => sql`
   select s.id, s.run, s.stage, s.reached, case when ${IS_LEFT_OUT} then 'unreachable' else s.status end as status,
-         array(select t.id from task_results t where t.task_stage = s.id order by t.number) as results
-    from task_stages s join runs r on r.id = s.run where s.run = any (${runs}) order by s.run, s.number`;
+         s.organization, array(select t.id from task_results t where t.task_stage = s.id order by t.number) as results,
+         array(select e.id from policy_evaluations e where e.task_stage = s.id) as evaluations
+    from task_stages s join runs r on r.id = s.run where s.run = any (${runs}) order by s.run, ${STAGE_ORDER}`;
 
 /** Selects the results of the given stages, for callers that may read the stages. */
 export const selectResultsOfStages = (stages: readonly string[]): Sql => sql`

@@ -168,3 +168,9 @@ export const listReleases = (
   site: readonly SiteRelease[],
 ): readonly ToolRelease[] =>
   program === 'terraform' ? releases.with(site).list : mergeReleases(LISTED_OPA_RELEASES, site);
+
+/** Returns the enabled release of OPA with this version, or for null the newest one that is no preview; null if there is none. */
+export const findOpaRelease = (version: string | null, site: readonly SiteRelease[]): ToolRelease | null =>
+  mergeReleases(LISTED_OPA_RELEASES, site).find(
+    (release) => release.settings.enabled && (version === null ? !release.settings.beta : release.version === version),
+  ) ?? null;

@@ -71,6 +71,9 @@ const selectSiteReleases = (program: ToolProgram): Sql =>
 /** The releases of the site as a column of a statement, for `ToolReleases.with`. */
 export const SELECT_SITE_RELEASES = selectSiteReleases('terraform');
 
+/** The releases of OPA of the site as a column of a statement, for `findOpaRelease`. */
+export const SELECT_SITE_OPA_RELEASES = selectSiteReleases('opa');
+
 /** The settings that administrators of the site have stored for a version, as a column of a statement; null if there are none. */
 export const selectToolVersion = (version: Sql): Sql =>
   sql`(select t.settings from tool_versions t where t.version = ${version} order by t.id limit 1)`;

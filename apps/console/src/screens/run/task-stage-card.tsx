@@ -1,6 +1,7 @@
 import { Anchor, Badge, Group, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
+import type { ApiResource } from '#packages/client';
 import { taskStagesQuery, type TaskResult } from '../../api/task-stages.js';
 import { Card } from '../../components/card.js';
 import { formatCount } from '../../components/counts.js';
@@ -13,7 +14,7 @@ import { TaskOutcomes } from './task-outcomes.js';
 
 const POLL_MS = 5_000;
 
-type Status = TaskResult['attributes']['status'];
+type Status = TaskResult['attributes']['status'] | ApiResource<'TaskStage'>['attributes']['status'];
 type Stage = TaskResult['attributes']['stage'];
 
 const TITLES: Readonly<Record<Stage, string>> = {
@@ -37,7 +38,7 @@ const COLORS: Readonly<Partial<Record<Status, string>>> = {
   unreachable: 'red',
 };
 
-const OPEN: readonly Status[] = ['pending', 'running'];
+const OPEN: readonly Status[] = ['pending', 'running', 'awaiting_override'];
 
 const formatStatus = (status: Status): string => STATUSES[status] ?? formatName(status);
 
@@ -103,7 +104,11 @@ export const TaskStageCard = ({ stage, ...run }: RunProps & { readonly stage: St
       {({ data, included = [] }) => {
         const current = data.find(({ attributes }) => attributes.stage === stage);
         if (!current) return null;
-        const results = included.filter(({ relationships }) => relationships['task-stage'].data.id === current.id);
+        const results = included.flatMap((one) =>
+          one.type === 'task-results' && one.relationships['task-stage'].data.id === current.id ? [one] : [],
+        );
+        // The stage exists only for policies.
+        if (results.length === 0) return null;
         return (
           <Card
             title={TITLES[stage]}

@@ -33,7 +33,7 @@ export const PROGRAM_WORDS: Readonly<Record<ListedVersionType, ProgramWords>> = 
   },
   'opa-versions': {
     label: 'OPA',
-    description: 'The releases of the Open Policy Agent. No run uses them yet.',
+    description: 'The releases of the Open Policy Agent, which evaluates policies.',
     archive: 'Address of the program',
     archiveHelp: 'The program for Linux on amd64, without a zip file around it.',
     exampleUrl: 'https://tools.example.com/opa_linux_amd64_static',

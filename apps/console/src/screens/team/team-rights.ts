@@ -47,16 +47,22 @@ const RIGHTS: Readonly<Record<TeamRight, DescribedRight>> = {
   'manage-vcs-settings': { group: 'Agents, keys and providers', allows: 'SSH keys.' },
   'manage-run-tasks': {
     group: 'Agents, keys and providers',
-    allows: 'Run tasks of the organization, and the run tasks of every workspace. Runs do not consult them yet.',
+    allows: 'Run tasks of the organization, and the run tasks of every workspace.',
   },
   'manage-providers': {
     group: 'Agents, keys and providers',
     allows: 'Providers with their versions and files, and GPG keys.',
   },
   'manage-modules': { group: 'Agents, keys and providers', allows: 'Modules with their versions and archives.' },
-  'manage-policies': { group: 'Without effect', allows: 'Stored for clients: the server has no policies.' },
-  'manage-policy-overrides': { group: 'Without effect', allows: 'Stored for clients: the server has no policies.' },
-  'delegate-policy-overrides': { group: 'Without effect', allows: 'Stored for clients: the server has no policies.' },
+  'manage-policies': {
+    group: 'Agents, keys and providers',
+    allows: 'Policies and policy sets, which can stop the runs of every workspace.',
+  },
+  'manage-policy-overrides': {
+    group: 'Agents, keys and providers',
+    allows: 'Overrides of failed policies, in the workspaces whose runs the team can read.',
+  },
+  'delegate-policy-overrides': { group: 'Without effect', allows: 'Stored for clients.' },
 };
 
 type RightGroup = { readonly title: string; readonly rights: readonly (readonly [right: TeamRight, allows: string])[] };

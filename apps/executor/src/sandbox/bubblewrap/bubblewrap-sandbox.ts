@@ -114,8 +114,13 @@ export class BubblewrapSandbox implements Sandbox {
     return {
       argv: addLimits(command, this.settings.limits, this.parts.prlimit),
       workingDirectory: command.workingDirectory,
-      environment: { PATH: SYSTEM_PATH, HOME, ...command.environment, ...ENVIRONMENT },
-      listeners: listListeners(this.destinations),
+      environment: {
+        PATH: SYSTEM_PATH,
+        HOME,
+        ...command.environment,
+        ...(command.isOffline === true ? {} : ENVIRONMENT),
+      },
+      listeners: command.isOffline === true ? [] : listListeners(this.destinations),
       user,
     };
   }

@@ -1,0 +1,1 @@
+export type { EnforcedPolicy, EnforcedPolicySet } from './enforced-policies.js';
