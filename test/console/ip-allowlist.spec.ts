@@ -99,8 +99,7 @@ describe('the IP allowlist', () => {
     await chooseRowAction(page, 'Data center', 'Edit');
     const edit = page.getByRole('dialog', { name: 'Edit Data center' });
     await edit.getByLabel('Name').fill('All data centers');
-    await edit.getByRole('combobox', { name: 'Agent pools' }).press('Backspace');
-    await edit.getByRole('combobox', { name: 'Agent pools' }).press('Tab');
+    await edit.getByLabel('For the agents of all pools').check();
     await edit.getByRole('button', { name: 'Save' }).click();
     const changed = page.getByRole('region', { name: 'All data centers' });
     await changed.getByText('Restricts the agents of all pools of the organization.').waitFor();

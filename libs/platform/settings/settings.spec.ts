@@ -450,7 +450,8 @@ describe('settings', () => {
       edition: 'self-hosted',
       featureSet: 'free',
       toolReleases: ['1.16.6', '1.17.0-rc1'],
-      assessmentHours: 24,
+      // The self-hosted edition has no health assessments.
+      assessmentHours: null,
       globalRemoteState: true,
       tokenLifetime: { years: 0, days: 90 },
       sessions: { idleMinutes: 30, hours: 24 },

@@ -279,8 +279,7 @@ const toSiteSettings = (env: ParsedEnvironment) =>
     moduleArchiveLimit: env.CADASTRE_MODULE_MAX_MIB * MIB,
     /** Versions of Terraform or OpenTofu that workspaces may choose, in addition to those built in. */
     toolReleases: env.CADASTRE_TOOL_RELEASES,
-    /** The hours from one health assessment of a workspace to the next; null for none. */
-    // The self-hosted edition has no health assessments.
+    /** The hours from one health assessment of a workspace to the next; null for none, as in the self-hosted edition. */
     assessmentHours: env.CADASTRE_EDITION === 'self-hosted' ? null : env.CADASTRE_ASSESSMENT_HOURS,
     /** Default for new workspaces. */
     globalRemoteState: env.CADASTRE_GLOBAL_REMOTE_STATE,

@@ -310,9 +310,9 @@ export class RunsModule {
         { provide: RunFiles, useValue: new RunFiles(encrypted) },
         {
           provide: Assessments,
-          useFactory: (store: EventStore, releases: ToolReleases) =>
-            new Assessments(store, releases, options.assessmentHours !== null),
-          inject: [EventStore, ToolReleases],
+          useFactory: (store: EventStore, releases: ToolReleases, clock: Clock) =>
+            new Assessments(store, releases, clock, options.assessmentHours !== null),
+          inject: [EventStore, ToolReleases, Clock],
         },
         { provide: CurrentRuns, useExisting: WorkspaceRuns },
         { provide: SiteRunLimit, useValue: new SiteRunLimit(options.siteRunsPerOrganization) },

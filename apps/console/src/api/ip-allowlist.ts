@@ -85,12 +85,12 @@ export const useRemoveRange = (organization: string) =>
 const LIST = '/api/v2/cidr-range-lists/{id}';
 const POOLS = '/api/v2/cidr-range-lists/{id}/relationships/agent-pools';
 
-/** No pools: the list restricts all agents. */
-type AgentListContent = { readonly name: string; readonly pools: readonly string[] };
+/** `pools` counts only if the list is not for all pools. */
+type AgentListContent = { readonly name: string; readonly isForAll: boolean; readonly pools: readonly string[] };
 
-const toAttributes = ({ name, pools }: AgentListContent) => ({
+const toAttributes = ({ name, isForAll }: AgentListContent) => ({
   name,
-  'enforcement-scope': pools.length === 0 ? ('all_agent_pools' as const) : ('selected_agent_pools' as const),
+  'enforcement-scope': isForAll ? ('all_agent_pools' as const) : ('selected_agent_pools' as const),
 });
 
 const toPools = (ids: readonly string[]) => ({ data: ids.map((id) => ({ type: 'agent-pools' as const, id })) });
@@ -110,7 +110,7 @@ export const useCreateAgentList = (organization: string) =>
     mutationFn: async (content: AgentListContent) => {
       const body = { data: { type: 'cidr-range-lists' as const, attributes: toAttributes(content) } };
       const { id } = await readData(api.POST(LISTS, { params: { path: { organization } }, body }));
-      await choosePools(id, [], content.pools);
+      if (!content.isForAll) await choosePools(id, [], content.pools);
     },
     rereads: allowlistKey(organization),
   });
@@ -121,7 +121,7 @@ export const useUpdateAgentList = (organization: string, { id, relationships }: 
       const body = { data: { type: 'cidr-range-lists' as const, attributes: toAttributes(content) } };
       await requireSuccess(api.PATCH(LIST, { params: { path: { id } }, body }));
       // A list of all agents has no pools of its own.
-      if (content.pools.length === 0) return;
+      if (content.isForAll) return;
       await choosePools(
         id,
         relationships['agent-pools'].data.map((pool) => pool.id),

@@ -5,7 +5,7 @@ import { readLags, type EventStore } from '#storage/event-store';
 import type { JobRun, ScheduledJob } from '#platform/postgres';
 import type { ToolReleases } from '#workspaces/workspaces';
 import { cancelRun } from '../runs/change-run.operation.js';
-import { ASSESSMENT, ASSESSMENTS } from '../runs/run-event.js';
+import { ASSESSMENTS } from '../runs/run-event.js';
 import { deriveId } from '../runs/runs.ids.js';
 import { createServerRun } from '../runs/server-runs.operation.js';
 import { listDueHashes, type DueHashes } from './assessment-schedule.js';
@@ -14,13 +14,13 @@ import { assessmentsFollower } from './assessments.follower.js';
 import {
   countWaiting,
   isUpgrading,
-  LACKS_REFRESH_ONLY,
   MAX_WAITING,
   listDueAssessments,
   listOutdatedAssessments,
   readBegin,
   type DueAssessment,
 } from './due-assessments.queries.js';
+import { describeAssessment } from './new-assessment.js';
 
 const EVERY_MS = 60_000;
 const HOUR_SECONDS = 3_600;
@@ -55,16 +55,12 @@ const start = (
   createServerRun(
     store,
     releases,
-    {
+    describeAssessment({
       // One assessment in each period, also if several processes start it.
       id: deriveId('run', `assessment ${workspace} ${period}`),
       workspace,
-      message: 'Health assessment',
-      source: ASSESSMENT,
       createdBy: context.accessor,
-      decideOptions: ({ isBusy, terraformVersion }) =>
-        isBusy || new RegExp(LACKS_REFRESH_ONLY).test(terraformVersion) ? null : { planOnly: true, refreshOnly: true },
-    },
+    }),
     context,
   );
 

@@ -24,11 +24,11 @@ const CAN_CHANGE = sql`(${isNoAssessment('r')} and (r.options ->> 'planOnly')::b
 export const OBSTACLES = {
   off: 'Assessments are off: enable them in the workspace or for the whole organization',
   local: 'Execution mode is local: executors do not plan in the workspace',
+  busy: 'Workspace has a run that has not ended: it can change the resources',
   locked: 'Workspace is locked: unlock it first',
   empty: 'State has no resources to assess',
   oldTerraform: 'Terraform version is too old: 0.15.4 is the first that can be assessed',
   noExecutors: 'No agent pool executes the runs of the workspace',
-  busy: 'Workspace has a run that has not ended: it can change the resources',
   neverApplied: 'No run has been applied in the workspace',
   endedBadly:
     'Latest run failed, was canceled or discarded: the resources are assessed again after a run that ends well',
@@ -38,11 +38,11 @@ export const OBSTACLES = {
 const OBSTACLE = sql`case
   when not ${HAS_ASSESSMENTS} then 'off'
   when ${EXECUTION_MODE} = 'local' then 'local'
+  when exists (select 1 from runs r where r.workspace = w.id and ${CAN_CHANGE} and ${isOpen('r')}) then 'busy'
   when w.lock is not null then 'locked'
   when coalesce(w.resource_count, 0) = 0 then 'empty'
   when w.settings ->> 'terraformVersion' ~ ${LACKS_REFRESH_ONLY} then 'oldTerraform'
   when not exists (select 1 from agent_pools ap where ${SERVES_WORKSPACE}) then 'noExecutors'
-  when exists (select 1 from runs r where r.workspace = w.id and ${CAN_CHANGE} and ${isOpen('r')}) then 'busy'
   when not exists (select 1 from runs r where r.workspace = w.id and r.status = 'applied') then 'neverApplied'
   when coalesce((select r.status from runs r where r.workspace = w.id and ${CAN_CHANGE}
                   order by r.created_at desc, r.id desc limit 1), '') not in ('applied', 'planned_and_finished') then 'endedBadly'

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { sql } from '#platform/kernel';
 import { assessmentRequests } from '../../../../test/support/assessments.js';
 import { waitForFollowers } from '../../../../test/support/event-log.js';
 import { runRequests, startRunSite } from '../../../../test/support/runs.js';
@@ -18,6 +19,7 @@ import { startTestServer } from '../../../../test/support/server.js';
 let site: Awaited<ReturnType<typeof startRunSite>>;
 beforeAll(async () => {
   site = await startRunSite();
+  await setViewVersion(1);
 });
 afterAll(() => site.server.close());
 
@@ -31,6 +33,10 @@ const change = async (workspace: string, attributes: object): Promise<void> =>
     await site.server.patch(`/api/v2/workspaces/${workspace}`, resource('workspaces', attributes)),
     200,
   );
+const setViewVersion = async (version: 0 | 1): Promise<void> =>
+  void (await site.server.database.rows(sql`
+    insert into event_store.view_versions (view, version) values ('assessment_results', ${version})
+    on conflict (view) do update set version = excluded.version`));
 const refusal = async (workspace: string): Promise<string> =>
   expectStatus(await assess(workspace), 409).body.errors[0].detail;
 
@@ -72,10 +78,12 @@ describe('POST /workspaces/:id/actions/assess', () => {
     expectStatus(await site.server.post(`/api/v2/workspaces/${id}/actions/unlock`), 200);
     await change(id, { 'terraform-version': '0.15.3' });
     expect(await refusal(id)).toMatch(/^Terraform version is too old/);
+    await change(id, { 'terraform-version': '~> 0.14.0' });
+    expect(await refusal(id)).toMatch(/older than 0\.15\.4/);
     await change(id, { 'terraform-version': '1.9.0' });
     const run = await makeRun(site.server, id);
     await reported(run, 'planning', 'planned');
-    expect(await refusal(id)).toMatch(/^Workspace is locked/);
+    expect(await refusal(id)).toMatch(/^Workspace has a run that has not ended/);
     expectStatus(await act(run, 'discard'), 202);
     expect(await refusal(id)).toMatch(/^Latest run failed/);
     await storeResources(id, 0);
@@ -92,6 +100,20 @@ describe('POST /workspaces/:id/actions/assess', () => {
     const { status, body } = await assess(await makeWorkspace(server, 'acme', 'one'), server);
     expect([status, body.errors[0].detail]).toEqual([409, expect.stringContaining('its operator')]);
     await server.close();
+  });
+
+  it('is claimable at a site that has assessed nothing yet, and is refused while the site is upgraded', async () => {
+    const id = await anAppliedWorkspace();
+    await site.server.database.rows(sql`delete from runs.assessments_begun`);
+    const run = expectStatus(await assess(id), 201).body.data.id as string;
+    const rows = await site.server.database.rows(sql`
+      select 1 from runs r join runs.assessments_begun b on r.created_at >= b.begun_at where r.id = ${run}`);
+    expect(rows).toHaveLength(1);
+    expectStatus(await act(run, 'cancel'), 202);
+    await setViewVersion(0);
+    expect(await refusal(id)).toMatch(/^The site is being upgraded/);
+    await setViewVersion(1);
+    expectStatus(await assess(id), 201);
   });
 
   it('has an entry in the audit trail', async () => {

@@ -1,4 +1,4 @@
-import { TextInput } from '@mantine/core';
+import { Checkbox, TextInput } from '@mantine/core';
 import { useCreateAgentList, useDeleteAgentList, useUpdateAgentList, type AgentList } from '../../api/ip-allowlist.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { FormDialog } from '../../components/form-dialog.js';
@@ -12,7 +12,7 @@ type ListDialogProps = DialogProps & { readonly list: AgentList };
 type ListFormProps = DialogProps & {
   readonly title: string;
   readonly action: string;
-  readonly present: { readonly name: string; readonly pools: readonly string[] };
+  readonly present: { readonly name: string; readonly isForAll: boolean; readonly pools: readonly string[] };
   readonly change: ReturnType<typeof useCreateAgentList>;
   readonly report: (name: string) => string;
 };
@@ -28,12 +28,15 @@ const ListForm = ({ organization, title, action, present, change, report, onClos
       onClose={onClose}
     >
       <TextInput label="Name" required data-autofocus {...form.text('name')} />
-      <AgentPoolsSelect
-        organization={organization}
-        label="Agent pools"
-        description="Without a choice, the list restricts the agents of all pools"
-        {...form.choice('pools')}
-      />
+      <Checkbox label="For the agents of all pools of the organization" {...form.checkbox('isForAll')} />
+      {!form.values.isForAll && (
+        <AgentPoolsSelect
+          organization={organization}
+          label="Agent pools"
+          description="A list without a pool restricts no agent"
+          {...form.choice('pools')}
+        />
+      )}
     </FormDialog>
   );
 };
@@ -43,7 +46,7 @@ export const CreateListDialog = ({ organization, onClose }: DialogProps) => (
     title="Create a list for agents"
     action="Create"
     organization={organization}
-    present={{ name: '', pools: [] }}
+    present={{ name: '', isForAll: false, pools: [] }}
     change={useCreateAgentList(organization)}
     report={(name) => `The list ${name} is created. It restricts agents as soon as it has a range.`}
     onClose={onClose}
@@ -55,7 +58,11 @@ export const EditListDialog = ({ organization, list, onClose }: ListDialogProps)
     title={`Edit ${list.attributes.name}`}
     action="Save"
     organization={organization}
-    present={{ name: list.attributes.name, pools: list.relationships['agent-pools'].data.map(({ id }) => id) }}
+    present={{
+      name: list.attributes.name,
+      isForAll: list.attributes['enforcement-scope'] === 'all_agent_pools',
+      pools: list.relationships['agent-pools'].data.map(({ id }) => id),
+    }}
     change={useUpdateAgentList(organization, list)}
     report={(name) => `The list ${name} is saved.`}
     onClose={onClose}

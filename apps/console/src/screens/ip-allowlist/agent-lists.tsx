@@ -30,7 +30,7 @@ const useRestriction = ({ organization, list }: ListProps, hasRange: boolean): s
 };
 
 const FIRST_RANGE =
-  'With the first range, agents at all other addresses are refused, from the next request, and so are their runs.';
+  'With the first range, agents at all other addresses are refused, from the next request, unless another list for them has the address.';
 
 const AgentListCard = (props: ListProps) => {
   const { organization, list } = props;
