@@ -31,8 +31,8 @@ type DocumentResults = {
     readonly hasGeneratedConfiguration: boolean;
     /** The variables of the task that the configuration declares. */
     readonly declaredVariables: readonly string[];
-    /** What policies must not print; none without policies. */
-    readonly sensitiveValues: readonly string[];
+    /** What policies must not print; none without policies, and null if it is too much to mask. */
+    readonly sensitiveValues: readonly string[] | null;
   };
   readonly ReadState: { readonly serial: number; readonly lineage: string };
 };

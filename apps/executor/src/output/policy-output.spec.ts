@@ -80,7 +80,7 @@ it('lists what a plan marks as sensitive', () => {
       },
     },
   };
-  expect([...listSensitiveValues(plan)].toSorted()).toEqual([
+  expect([...(listSensitiveValues(plan) ?? [])].toSorted()).toEqual([
     '123456',
     'admin-of-all',
     'closed',

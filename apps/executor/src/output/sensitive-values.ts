@@ -47,10 +47,15 @@ const collectVariables = ({ variables = {}, configuration }: PlanWithVariables, 
     if (isPlanNode(declaration) && declaration['sensitive'] === true) collectTexts(variables[name]?.value, texts);
 };
 
-/** Returns the texts and numbers of a plan that terraform marks as sensitive. */
-export const listSensitiveValues = (plan: PlanWithVariables & PlanNode): readonly string[] => {
+/** More values, or longer ones, take too much time and memory to mask. */
+const MAX_VALUES = 2_000;
+const MAX_CHARACTERS = 262_144;
+
+/** Returns the texts and numbers of a plan that terraform marks as sensitive; null if they are too many or too long to mask. */
+export const listSensitiveValues = (plan: PlanWithVariables & PlanNode): readonly string[] | null => {
   const texts = new Set<string>();
   collectSensitive(plan, texts);
   collectVariables(plan, texts);
-  return [...texts];
+  const characters = [...texts].reduce((sum, { length }) => sum + length, 0);
+  return texts.size > MAX_VALUES || characters > MAX_CHARACTERS ? null : [...texts];
 };

@@ -25,8 +25,6 @@ const MAX_CHARACTERS = 1_000;
 /** Bytes of the texts of all results in the report. The server accepts no report with 256 KiB. */
 const MAX_TEXTS_BYTES = 100_000;
 const MAX_OUTPUT_BYTES = 1_048_576;
-/** More values take too long to mask. */
-const MAX_SENSITIVE_VALUES = 2_000;
 
 const EXCEEDED = {
   memory: 'It needs more memory than a run of this executor can have',
@@ -69,7 +67,7 @@ class PlanPolicies {
 
   constructor(
     private readonly context: PhaseContext,
-    sensitiveValues: readonly string[],
+    sensitiveValues: readonly string[] | null,
   ) {
     this.masker = createMasker(sensitiveValues);
     this.deadline = context.now().getTime() + TOTAL_SECONDS * 1_000;
@@ -192,8 +190,8 @@ class PlanPolicies {
 const toCapabilitiesFile = (version: string): string => `capabilities-${encodeURIComponent(version)}.json`;
 
 /** Returns null if there are too many values. */
-const createMasker = (sensitiveValues: readonly string[]): SecretMasker | null => {
-  if (sensitiveValues.length > MAX_SENSITIVE_VALUES) return null;
+const createMasker = (sensitiveValues: readonly string[] | null): SecretMasker | null => {
+  if (sensitiveValues === null) return null;
   try {
     return new SecretMasker(sensitiveValues);
   } catch {
@@ -204,7 +202,7 @@ const createMasker = (sensitiveValues: readonly string[]): SecretMasker | null =
 /** Evaluates the policies of a plan. An error of a policy is a result, and the server decides what it means. */
 export const evaluatePolicies = async (
   context: PhaseContext,
-  sensitiveValues: readonly string[],
+  sensitiveValues: readonly string[] | null,
 ): Promise<readonly PolicyReport[]> => {
   const { policies } = context.job;
   if (policies.length === 0) return [];
