@@ -47233,6 +47233,8 @@ export interface operations {
         'page[number]'?: number;
         /** @description The number of resources on a page. A larger number than 100 counts as 100. */
         'page[size]'?: number;
+        /** @description Only the policy sets that belong to this workspace. HCP Terraform does not have this filter. */
+        'filter[workspace][id]'?: string;
       };
       header?: never;
       path: {

@@ -9,6 +9,11 @@ const hasMember = (relation: string, member: string): string =>
 const IS_ENFORCED = `(ps.global or ${hasMember('workspaces', 'w.id')} or ${hasMember('projects', 'w.project')})
   and not ${hasMember('workspace-exclusions', 'w.id')} and not ${hasMember('project-exclusions', 'w.project')}`;
 
+/** Returns a condition: whether the policy set `t` belongs to a workspace. */
+export const belongsToWorkspace = (workspace: string): Sql => sql`t.id in (
+  select ps.id from workspaces w join policy_sets ps on ps.organization = w.organization
+   where w.id = ${workspace} and ${sql.raw(IS_ENFORCED)})`;
+
 /** Returns an expression for the policy sets of the workspace `w` that have policies, as EnforcedPolicySet[]. */
 export const SELECT_ENFORCED_POLICIES: Sql = sql.raw(`(
   select coalesce(jsonb_agg(jsonb_build_object(

@@ -7,6 +7,7 @@ import {
   expectStatus,
   makeMember,
   makeOrganization,
+  makeProject,
   makeTeam,
   makeWorkspace,
   resource,
@@ -153,6 +154,33 @@ describe('a policy set', () => {
     const attach = `${setById(id)}/relationships/workspaces`;
     expectStatus(await server.post(attach, list('workspaces', workspace)), 422);
     expectStatus(await server.delete(attach, list('workspaces', workspace)), 422);
+  });
+
+  it('is listed for the workspaces that it belongs to', async () => {
+    const excluded = await makeWorkspace(server, 'acme', 'excluded');
+    const project = await makeProject(server, 'acme', 'of-sets');
+    const inside = await makeWorkspace(
+      server,
+      'acme',
+      'in-project',
+      {},
+      { project: { data: { type: 'projects', id: project } } },
+    );
+    const members = { 'workspace-exclusions': [excluded] };
+    await makePolicySet(server, 'acme', 'everywhere', { global: true }, members);
+    await makePolicySet(server, 'acme', 'of-workspace', {}, { workspaces: [excluded], projects: [project] });
+    await makePolicySet(server, 'acme', 'not-here', {}, { projects: [project], 'workspace-exclusions': [inside] });
+    const namesOf = async (id: string): Promise<readonly string[]> => {
+      const { body } = expectStatus(await server.get(`${SETS}?filter[workspace][id]=${id}`), 200);
+      expect(body.meta.pagination['total-count']).toBe(body.data.length);
+      return body.data.map(({ attributes }: any) => attributes.name);
+    };
+    expect(await namesOf(excluded)).toContain('of-workspace');
+    expect(await namesOf(excluded)).not.toContain('everywhere');
+    expect(await namesOf(inside)).toEqual(expect.arrayContaining(['everywhere', 'of-workspace']));
+    expect(await namesOf(inside)).not.toContain('not-here');
+    expect(await namesOf(await makeWorkspace(server, 'neighbour', 'foreign'))).toEqual([]);
+    expect(await namesOf('ws-unknown')).toEqual([]);
   });
 
   it('names a version of OPA that the site has', async () => {

@@ -6,6 +6,7 @@ import { notFound } from '#platform/kernel';
 import { Database } from '#platform/postgres';
 import { ConfigureRoute, CurrentActor, type Actor } from '#api/access';
 import {
+  getParameter,
   ID,
   ignoredMember,
   LIST_BODY_BYTES,
@@ -99,6 +100,8 @@ const toMembers = (input: z.infer<typeof relationships>): Partial<PolicySetMembe
     'project-exclusions': parseToMany(input?.['project-exclusions']),
   });
 
+const WORKSPACE_FILTER = 'filter[workspace][id]';
+
 const DEFAULTS = { description: '', global: false, overridable: false, toolVersion: null };
 
 /** Throws 404 for a relationship that policy sets do not have. */
@@ -116,6 +119,7 @@ export class PolicySetsController {
   ) {}
 
   @Get('organizations/:organization/policy-sets')
+  @ConfigureRoute({ filters: [WORKSPACE_FILTER] })
   async list(
     @Param('organization') organization: string,
     @Query() query: QueryParameters,
@@ -123,7 +127,8 @@ export class PolicySetsController {
     @CurrentActor() actor: Actor,
   ): Promise<Document> {
     const page = parsePage(query);
-    const { rows, total } = await listPolicySets(this.database, actor, organization, page);
+    const list = { organization, workspace: getParameter(query, WORKSPACE_FILTER) };
+    const { rows, total } = await listPolicySets(this.database, actor, list, page);
     return renderPage(rows.map(renderPolicySet), page, total, request.publicUrl);
   }
 

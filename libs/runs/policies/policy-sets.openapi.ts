@@ -7,6 +7,7 @@ import {
   describeResourceBody,
   exampleText,
   pageParameters,
+  parameter,
   related,
 } from '#api/json-api/description';
 import {
@@ -69,7 +70,14 @@ export const policySetsOperations = describeController(
     resource: policySetSchema,
   },
   {
-    list: { query: pageParameters() },
+    list: {
+      query: {
+        ...pageParameters(),
+        'filter[workspace][id]': parameter.text(
+          'Only the policy sets that belong to this workspace. HCP Terraform does not have this filter.',
+        ),
+      },
+    },
     create: {
       description: '`kind` must be `opa`.',
       body: describeResourceBody(createPolicySetBody, { name: 'security', kind: 'opa', global: true }),

@@ -24,6 +24,7 @@ import {
   type StreamVersion,
 } from '#storage/event-store';
 import { SELECT_SITE_OPA_RELEASES, type SiteRelease } from '#workspaces/workspaces';
+import { belongsToWorkspace } from './enforced-policies.queries.js';
 import type { PolicyEvent } from './policy.js';
 import {
   POLICY_SET_RELATIONS,
@@ -222,11 +223,17 @@ export const raiseAbovePolicySetLimits = (organization: string, most: PolicySetL
     or (select count(distinct tool_version) from policy_sets where organization = ${organization}) > ${most.versions}
     or ${countPolicies(sql`${organization}`)} > ${most.policies})`);
 
+type PolicySetList = {
+  readonly organization: string;
+  /** The id of a workspace: only the sets that belong to it. */
+  readonly workspace: string | undefined;
+};
+
 /** Returns one page of the policy sets of an organization and the count of all, from one statement. */
 export const listPolicySets = (
   database: Database,
   actor: Actor,
-  organization: string,
+  { organization, workspace }: PolicySetList,
   page: PageRequest,
 ): Promise<ListPage<PolicySetRow>> =>
   listInOrganization(
@@ -237,7 +244,7 @@ export const listPolicySets = (
       permission: 'read-policies',
       columns: COLUMNS,
       from: FROM,
-      where: sql.raw('t.organization = owner.id'),
+      where: sql`t.organization = owner.id ${workspace === undefined ? sql`` : sql`and ${belongsToWorkspace(workspace)}`}`,
       order: sql.raw('name, id'),
     },
     page,
