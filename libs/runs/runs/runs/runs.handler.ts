@@ -65,7 +65,8 @@ export class RunsHandler extends AggregateHandler<RunOperations> {
       ),
     OverridePolicies: ({ stage, comment, ...input }) =>
       this.change(
-        { ...input, comment: null },
+        // The run shows the comment too.
+        { ...input, comment },
         {
           type: 'OverridePolicies',
           complete: ({ authors }) => ({
