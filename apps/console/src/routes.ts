@@ -24,6 +24,7 @@ import {
   tokenLifetimesRoute,
 } from './screens/organization-settings/organization-settings.routes.js';
 import { peopleRoute, tokensRoute } from './screens/people/people.routes.js';
+import { policiesRoute, policySetsRoute } from './screens/policies/policies.routes.js';
 import { projectRoute, projectsRoute } from './screens/projects/projects.routes.js';
 import { providerRoute } from './screens/provider/provider.routes.js';
 import { registryRoute } from './screens/registry/registry.routes.js';
@@ -104,6 +105,8 @@ const settingsSections = organizationSettingsRoute.addChildren([
   auditSettingsRoute,
   factSourcesRoute,
   ipAllowlistRoute,
+  policiesRoute,
+  policySetsRoute,
   runTasksRoute,
   sshKeysRoute,
   versionControlRoute,

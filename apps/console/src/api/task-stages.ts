@@ -8,14 +8,18 @@ import { runsKey } from './runs.js';
 export type TaskResult = ApiResource<'TaskResult'>;
 export type ReportedOutcome = ApiResource<'TaskResultOutcome'>;
 
-const stagesKey = (organization: string, run: string) => [...runsKey(organization), 'one', run, 'task-stages'] as const;
+export const stagesKey = (organization: string, run: string) =>
+  [...runsKey(organization), 'one', run, 'task-stages'] as const;
 
-/** The stages of a run in which the services of run tasks decide, with their results. */
+/** The stages of a run in which run tasks and policies decide, with their results. */
 export const taskStagesQuery = (organization: string, run: string) =>
   queryOptions({
     queryKey: stagesKey(organization, run),
     queryFn: ({ signal }) => {
-      const params = { path: { id: run }, query: { include: ['task_results' as const] } };
+      const params = {
+        path: { id: run },
+        query: { include: ['task_results' as const, 'policy_evaluations' as const] },
+      };
       return readDocument(api.GET('/api/v2/runs/{id}/task-stages', { params, signal }));
     },
   });

@@ -24,6 +24,8 @@ const KEYS_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   'run-triggers': ['workspaces'],
   tasks: ['tasks', 'workspaces'],
   'workspace-tasks': ['tasks', 'workspaces'],
+  policies: ['policies', 'policy-sets'],
+  'policy-sets': ['policies', 'policy-sets'],
   projects: ['projects', 'workspaces', 'access', 'tags', 'home', 'variable-sets', 'recoverable-items'],
   teams: ['teams', 'access'],
   'team-workspaces': ['teams', 'access'],

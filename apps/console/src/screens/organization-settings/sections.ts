@@ -23,6 +23,8 @@ const SECTIONS: readonly SettingsSection[] = [
   { label: 'Version control', path: 'version-control' },
   { label: 'SSH keys', path: 'ssh-keys' },
   { label: 'Run tasks', path: 'run-tasks' },
+  { label: 'Policies', path: 'policies', permission: 'can-read-policies' },
+  { label: 'Policy sets', path: 'policy-sets', permission: 'can-read-policies' },
   { label: 'Recently deleted', path: 'recently-deleted' },
 ];
 

@@ -76,7 +76,7 @@ const describeStep = (step: StepProps): ReactNode => {
   if (run.actions['is-confirmable']) return <Confirmation {...step} />;
   if (run.status === 'pending') return describeQueue(run);
   if (run.status === 'policy_override' || run.status === 'post_plan_awaiting_decision')
-    return 'Waits until another system decides about its policies.';
+    return 'Waits until somebody overrides the policies that failed, or discards the run.';
   if (/^p.*_(?:plan|apply)_running$/.test(run.status)) return 'Waits for the results of its run tasks.';
   if (run.status === 'plan_queued' || run.status === 'apply_queued')
     return run['waiting-reason'] ?? 'Waits for an executor of an agent pool.';

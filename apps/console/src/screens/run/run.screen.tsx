@@ -20,6 +20,7 @@ import { RunEvents } from './run-events.js';
 import classes from './run.module.css';
 
 const CommentDialog = lazyComponent(() => import('./comment-dialog.js'), 'CommentDialog');
+const PolicyStageCard = lazyComponent(() => import('./policy-stage-card.js'), 'PolicyStageCard');
 const TaskStageCard = lazyComponent(() => import('./task-stage-card.js'), 'TaskStageCard');
 
 const POLL_MS = 5_000;
@@ -100,6 +101,7 @@ const Phases = ({ organization, document: { data, included = [] } }: Omit<RunPro
       {hasTasks && <TaskStageCard {...stage} stage="pre_plan" />}
       {plan && <PhaseCard {...shared} title="Plan" phase={plan} />}
       {hasTasks && <TaskStageCard {...stage} stage="post_plan" />}
+      {hasTasks && <PolicyStageCard {...stage} />}
       {hasTasks && <TaskStageCard {...stage} stage="pre_apply" />}
       {apply && !data.attributes['plan-only'] && <PhaseCard {...shared} title="Apply" phase={apply} />}
       {hasTasks && <TaskStageCard {...stage} stage="post_apply" />}

@@ -15,6 +15,7 @@ export const SETTING_PARTS = {
   sharing: 'Remote state sharing',
   'run-triggers': 'Run triggers',
   'run-tasks': 'Run tasks',
+  'policy-sets': 'Policy sets',
   retention: 'Data retention',
   'ssh-key': 'SSH key',
   repository: 'Repository and triggers',

@@ -4,6 +4,7 @@ import { DangerCard } from './danger-card.js';
 import { DestructionCard } from './destruction-card.js';
 import { ExecutionCard } from './execution-card.js';
 import { OutputCard } from './output-card.js';
+import { PolicySetsCard } from './policy-sets-card.js';
 import { ProjectCard } from './project-card.js';
 import { RepositoryCard } from './repository-card.js';
 import { RetentionCard } from './retention-card.js';
@@ -20,6 +21,7 @@ const CARDS: Readonly<Record<Exclude<SettingPart, 'general'>, ComponentType<Work
   sharing: SharingCard,
   'run-triggers': RunTriggersCard,
   'run-tasks': RunTasksCard,
+  'policy-sets': PolicySetsCard,
   retention: RetentionCard,
   'ssh-key': SshKeyCard,
   repository: RepositoryCard,
