@@ -5,6 +5,7 @@ import {
   findChild,
   isElement,
   listDescendants,
+  readText,
   refuseXml,
   requireAttribute,
   requireChild,
@@ -36,8 +37,10 @@ const requireUniqueIds = (root: XmlElement): void => {
   if (new Set(ids).size < ids.length) refuseXml('the XML has an ID twice');
 };
 
+type OwnSignature = { readonly signature: XmlElement; readonly signedInfo: XmlElement; readonly value: string };
+
 /** Requires one signature, of the whole element that contains it, with allowed algorithms. Returns it. */
-const requireOwnSignature = (element: XmlElement, id: string): XmlElement => {
+const requireOwnSignature = (element: XmlElement, id: string): OwnSignature => {
   const signature = findChild(element, SIGNATURE, 'Signature') ?? refuseXml(`the ${element.name} is not signed`);
   const all = listDescendants(element).filter((one) => isElement(one, SIGNATURE, 'Signature'));
   if (all.length > 1) refuseXml(`the ${element.name} has several signatures`);
@@ -52,7 +55,7 @@ const requireOwnSignature = (element: XmlElement, id: string): XmlElement => {
   const transforms = requireChild(reference, SIGNATURE, 'Transforms').children;
   for (const transform of transforms) requireAlgorithm(transform, [ENVELOPED, EXCLUSIVE]);
   if (transforms.length > 2) refuseXml('the signature has too many transforms');
-  return signature;
+  return { signature, signedInfo, value: readText(requireChild(signature, SIGNATURE, 'SignatureValue')) };
 };
 
 const ID = /^[A-Za-z_][\w.-]{0,255}$/;
@@ -68,6 +71,31 @@ const createVerifier = (publicCert: string): SignedXml => {
   verifier.HashAlgorithms = pick(verifier.HashAlgorithms, DIGESTS);
   verifier.CanonicalizationAlgorithms = pick(verifier.CanonicalizationAlgorithms, [EXCLUSIVE, ENVELOPED]);
   return verifier;
+};
+
+type LibraryNode = Parameters<SignedXml['getCanonXml']>[1];
+
+/**
+ * Returns the certificate whose key has made the signature. That the signature covers the element is another check, which
+ * costs much more and needs to run once only.
+ */
+const findSigner = (
+  { signedInfo, value }: OwnSignature,
+  getNode: ReadXml['getNode'],
+  certificates: readonly string[],
+): string | undefined => {
+  const verifier = createVerifier('');
+  const name = requireAttribute(requireChild(signedInfo, SIGNATURE, 'SignatureMethod'), 'Algorithm');
+  const Algorithm = verifier.SignatureAlgorithms[name as keyof SignedXml['SignatureAlgorithms']];
+  try {
+    const content = verifier.getCanonXml([EXCLUSIVE], getNode(signedInfo) as LibraryNode);
+    return (
+      Algorithm && certificates.find((certificate) => new Algorithm().verifySignature(content, certificate, value))
+    );
+  } catch {
+    // Its messages contain parts of the document.
+    return undefined;
+  }
 };
 
 const verifyWith = (xml: string, signature: object, publicCert: string): string | undefined => {
@@ -96,15 +124,13 @@ const readSignedElement = (
   requireUniqueIds(root);
   const id = requireAttribute(element, 'ID');
   if (!ID.test(id)) refuseXml(`${element.name} has an ID that is not accepted`);
-  const signature = getNode(requireOwnSignature(element, id));
-  for (const certificate of certificates) {
-    const content = verifyWith(xml, signature, certificate);
-    if (content === undefined) continue;
-    const signed = readXml(content).root;
-    if (!isElement(signed, element.namespace, element.name) || signed.attributes.get('ID') !== id) break;
-    return signed;
-  }
-  return refuseXml('no certificate of the provider has signed it');
+  const own = requireOwnSignature(element, id);
+  const signer = findSigner(own, getNode, certificates) ?? refuseXml('no certificate of the provider has signed it');
+  const content = verifyWith(xml, getNode(own.signature), signer) ?? refuseXml('it differs from what was signed');
+  const signed = readXml(content).root;
+  if (!isElement(signed, element.namespace, element.name) || signed.attributes.get('ID') !== id)
+    refuseXml('the signature covers another element');
+  return signed;
 };
 
 /** As `readSignedElement`, for the only assertion of a document. */

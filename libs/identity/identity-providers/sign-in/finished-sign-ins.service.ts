@@ -52,6 +52,8 @@ export class FinishedSignIns {
     verify: AnswerVerifier,
   ): Promise<string | void> {
     const { cookie } = reply.request.headers;
+    // Not after the check of the answer: a check of XML costs much.
+    if (protocol === 'saml') await this.flow.requireNoDelay({ request: describeRequest(reply.request) });
     const pending = await this.pending.use(cookie, state);
     const provider = pending?.provider === id ? await this.directory.findEnabledWith(protocol, id) : undefined;
     if (!pending || !provider) {

@@ -66,12 +66,24 @@ export const admitAttempt = async (
     const row = await database.row<{ nextAt: string }>(
       sql`select next_at as "nextAt" from sign_in.attempts where key = ${toKey(counter)}`,
     );
-    const seconds = Math.max(1, Math.ceil((Date.parse(row?.nextAt ?? now.toISOString()) - now.getTime()) / 1_000));
-    throw tooManyRequests(
-      `There were too many attempts. Please wait ${seconds} seconds, or use a passkey or a sign-in link.`,
-      seconds,
-    );
+    refuseAttempt(row?.nextAt ?? now.toISOString(), now);
   }
+};
+
+const refuseAttempt = (nextAt: string, now: Date): never => {
+  const seconds = Math.max(1, Math.ceil((Date.parse(nextAt) - now.getTime()) / 1_000));
+  throw tooManyRequests(
+    `There were too many attempts. Please wait ${seconds} seconds, or use a passkey or a sign-in link.`,
+    seconds,
+  );
+};
+
+/** Throws `too-many` if the next attempt of this counter must wait. Counts nothing. */
+export const requireNoDelay = async (database: Database, counter: AttemptCounter, now: Date): Promise<void> => {
+  const delayed = await database.row<{ nextAt: string }>(sql`
+    select next_at as "nextAt" from sign_in.attempts
+     where key = ${toKey(counter)} and isfinite(next_at) and next_at > ${now}`);
+  if (delayed) refuseAttempt(delayed.nextAt, now);
 };
 
 /**

@@ -12,7 +12,13 @@ import type { Envelope } from '#platform/encryption';
 import type { EventStore } from '#storage/event-store';
 import { Refusal, sql, type Clock, type EventContext, type Ids } from '#platform/kernel';
 import { endSessions, revokeTokensOf, startSession, type SignIn } from '#identity/people';
-import { admitAttempt, countByAddress, forgiveAttempts, type AttemptCounter } from '../attempts/attempts.queries.js';
+import {
+  admitAttempt,
+  countByAddress,
+  forgiveAttempts,
+  requireNoDelay,
+  type AttemptCounter,
+} from '../attempts/attempts.queries.js';
 import { useSignInLink } from '../links/sign-in-links.operator.js';
 import { ChangeSignInMethods, createMethodsReset, type MethodsChange } from '../methods/sign-in-methods.handler.js';
 import type { FailedMethod, LinkedIdentity } from '../methods/sign-in-methods.js';
@@ -178,6 +184,15 @@ export class SignInFlow {
    */
   countFailedIdentity(request: SignInRequest): Promise<void> {
     return this.admit([countByAddress(request.request.address)], null, request);
+  }
+
+  /**
+   * Throws `too-many` if the address must wait: for answers of providers whose check costs much. Counts nothing, and records
+   * nothing: the attempts that led to the delay are in the log.
+   */
+  requireNoDelay({ request }: Pick<SignInRequest, 'request'>): Promise<void> {
+    const { store, clock } = this.dependencies;
+    return requireNoDelay(store.database, countByAddress(request.address), clock.now());
   }
 
   /** Signs in a person that an identity provider has identified, or asks for the person's one-time code. */
