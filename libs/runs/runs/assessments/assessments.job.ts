@@ -7,7 +7,7 @@ import type { ToolReleases } from '#workspaces/workspaces';
 import { cancelRun } from '../runs/change-run.operation.js';
 import { ASSESSMENTS } from '../runs/run-event.js';
 import { deriveId } from '../runs/runs.ids.js';
-import { createServerRun } from '../runs/server-runs.operation.js';
+import { createAssessment } from './create-assessment.operation.js';
 import { listDueHashes, type DueHashes } from './assessment-schedule.js';
 import { listDisplacedAssessments } from './displaced-assessments.queries.js';
 import { assessmentsFollower } from './assessments.follower.js';
@@ -20,7 +20,6 @@ import {
   readBegin,
   type DueAssessment,
 } from './due-assessments.queries.js';
-import { describeAssessment } from './new-assessment.js';
 
 const EVERY_MS = 60_000;
 const HOUR_SECONDS = 3_600;
@@ -52,15 +51,15 @@ const start = (
   period: number,
   context: EventContext,
 ): Promise<boolean> =>
-  createServerRun(
+  createAssessment(
     store,
     releases,
-    describeAssessment({
+    {
       // One assessment in each period, also if several processes start it.
       id: deriveId('run', `assessment ${workspace} ${period}`),
       workspace,
       createdBy: context.accessor,
-    }),
+    },
     context,
   );
 

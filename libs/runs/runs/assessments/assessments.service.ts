@@ -4,7 +4,7 @@ import { EventStore } from '#storage/event-store';
 import { ToolReleases } from '#workspaces/workspaces';
 import { findRun, type RunRow } from '../runs/runs.queries.js';
 import { deriveId } from '../runs/runs.ids.js';
-import { createServerRun } from '../runs/server-runs.operation.js';
+import { createAssessment } from './create-assessment.operation.js';
 import {
   countWaiting,
   findRequestedWorkspace,
@@ -13,7 +13,6 @@ import {
   OBSTACLES,
   readBegin,
 } from './due-assessments.queries.js';
-import { describeAssessment } from './new-assessment.js';
 
 /** Starts the health assessments that people want at once. */
 export class Assessments {
@@ -41,8 +40,8 @@ export class Assessments {
     await readBegin(database, formatTimestamp(this.clock.now().getTime()));
     // Of requests at the same moment, one creates the run.
     const id = deriveId('run', `assessment ${workspace} after ${newest?.id ?? 'none'}`);
-    const run = describeAssessment({ id, workspace, createdBy: toActingPrincipal(actor) });
-    if (!(await createServerRun(this.store, this.releases, run, createEventContext(actor)))) {
+    const assessment = { id, workspace, createdBy: toActingPrincipal(actor) };
+    if (!(await createAssessment(this.store, this.releases, assessment, createEventContext(actor)))) {
       throw conflict(
         'Workspace cannot be assessed: it has no configuration version, its terraform is older than 0.15.4, or it has just become busy',
       );

@@ -46,7 +46,7 @@ type WorkspaceForServerRun = {
 };
 
 /** A run for which no client sends options. Its cause decides its id, so that the same cause creates no second run. */
-export type ServerRun = {
+type ServerRun = {
   readonly id: string;
   readonly workspace: string;
   readonly message: string;
