@@ -91,6 +91,14 @@ it('lists what a plan marks as sensitive', () => {
   ]);
 });
 
+it.each([
+  ['one is too long', ['x'.repeat(20_000_000)]],
+  ['they are too long together', Array.from({ length: 1_000 }, (_, n) => `${n}${'x'.repeat(300)}`)],
+  ['they are too many', Array.from({ length: 2_001 }, (_, n) => `value-${n}`)],
+])('lists no sensitive values if %s', (_, value) => {
+  expect(listSensitiveValues({ planned_values: { outputs: { token: { sensitive: true, value } } } })).toBeNull();
+});
+
 describe('the text of a policy in a report', () => {
   const show = (text: string, ...secrets: readonly string[]) => maskBeginning(text, 20, [new SecretMasker(secrets)]);
 
