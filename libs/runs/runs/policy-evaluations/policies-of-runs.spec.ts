@@ -80,6 +80,14 @@ const resultOf = (policy: string, status: string, more: object = {}) => ({
 const stageOf = async (run: string, api: ApiTestClient = server) =>
   expectStatus(await api.get(`/api/v2/runs/${run}/task-stages?include=policy_evaluations`), 200).body;
 
+/** Returns whether the CLI of the caller offers the override; the page of the run must have the same. */
+const canOverride = async (run: string, api: ApiTestClient): Promise<boolean> => {
+  const [stage] = (await stageOf(run, api)).data;
+  const shown = expectStatus(await api.get(`/api/v2/runs/${run}?include=task_stages`), 200).body.included;
+  expect(shown).toContainEqual(expect.objectContaining({ attributes: stage.attributes }));
+  return stage.attributes.permissions['can-override'];
+};
+
 const override = (stage: string, api: ApiTestClient, comment = 'agreed') =>
   api.post(`/api/v2/task-stages/${stage}/actions/override`, { comment });
 
@@ -216,7 +224,11 @@ describe('the override of a failure', () => {
     const member = await makeMember(server, 'acme', 'tessa', [team]);
     const token = server.as(await makeToken(server, `/api/v2/teams/${team}/authentication-token`));
     const { id, stage } = await aFailedRun((workspace) => makeRun(token, workspace));
-    for (const api of [token, member]) expectStatus(await override(stage, api), 403);
+    for (const api of [token, member]) {
+      expect(await canOverride(id, api)).toBe(false);
+      expectStatus(await override(stage, api), 403);
+    }
+    expect(await canOverride(id, overrider)).toBe(true);
     expectStatus(await override(stage, overrider), 200);
     await act(id, 'discard');
   });
@@ -229,6 +241,7 @@ describe('the override of a failure', () => {
       await makeConfigurationVersion(author, workspace);
       return makeRun(server, workspace);
     });
+    expect(await canOverride(id, author)).toBe(false);
     expectStatus(await override(stage, author), 403);
     expectStatus(await override(stage, overrider), 200);
     await act(id, 'discard');
@@ -247,8 +260,28 @@ describe('the override of a failure', () => {
       const { data } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}/runs`), 200).body;
       return data[0].id as string;
     });
+    expect(await canOverride(id, person)).toBe(false);
     expectStatus(await override(stage, person), 403);
     expectStatus(await override(stage, overrider), 200);
+    await act(id, 'discard');
+  });
+});
+
+describe('the override of a run whose first trigger is unknown', () => {
+  it('is refused to everybody', async () => {
+    const { id, policy } = await aClaimedRun({ set: { overridable: true } });
+    expectStatus(await finish(id, [resultOf(policy, 'failed')]), 200);
+    const [stage] = (await stageOf(id)).data;
+    const replaceCause = (cause: object | null) =>
+      server.database.rows(
+        sql`update views.runs set options = options || ${sql.json({ triggeredBy: cause })}::jsonb where id = ${id}`,
+      );
+    await replaceCause({ workspace: 'ws-deleted', run: 'run-deleted' });
+    expect(await canOverride(id, overrider)).toBe(false);
+    const refused = expectStatus(await override(stage.id, overrider), 403);
+    expect(refused.body.errors[0].detail).toContain('cannot find the first run');
+    await replaceCause(null);
+    expectStatus(await override(stage.id, overrider), 200);
     await act(id, 'discard');
   });
 });

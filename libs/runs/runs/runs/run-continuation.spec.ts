@@ -292,7 +292,7 @@ const result = (policy: number, status: PolicyResult['status']): PolicyResult =>
 
 const override: Extract<RunCommand, { type: 'OverridePolicies' }> = {
   type: 'OverridePolicies',
-  data: { taskStage: 'ts-post_plan', overriddenBy: PERSON, comment: null, isPerson: true, isAuthor: false },
+  data: { taskStage: 'ts-post_plan', overriddenBy: PERSON, comment: null, obstacle: null },
 };
 
 /** A run whose plan has these policies and results. */
@@ -336,8 +336,8 @@ describe('a run with policies', () => {
     expect(statusAfter(...failed, progress('post_plan_completed'))).toBe('post_plan_awaiting_decision');
     expect(statusAfter(...failed, override)).toBe('apply_queued');
     expect(statusAfter(...planWith(choice, [result(0, 'errored')]))).toBe('errored');
-    for (const refused of [{ isAuthor: true }, { isPerson: false }]) {
-      const own: RunCommand = { ...override, data: { ...override.data, ...refused } };
+    for (const obstacle of ['author', 'no-person', 'unknown-authors'] as const) {
+      const own: RunCommand = { ...override, data: { ...override.data, obstacle } };
       expect(statusAfter(...failed, own)).toBe('post_plan_awaiting_decision');
     }
     const passed = planWith(choice, [result(0, 'passed')]);
@@ -374,6 +374,26 @@ describe('a run with policies', () => {
       expect(play([progress('planned', { fence: 1, policies })], begun).state.status).toBe(status);
     }
   });
+
+  it.each([
+    ['mandatory', 'errored', 'post_plan_completed'],
+    ['advisory', 'post_plan_completed', 'apply_queued'],
+  ] as const)(
+    'does not pass if an earlier process has taken its plan, with a policy that is %s',
+    (level, ended, confirmed) => {
+      const chosen = [queue, claim, readJob(choosePolicies(true, level))];
+      const planned = { type: 'RunPlanned', data: { hasChanges: true, resources: COUNTS, message: null } } as const;
+      const waiting = play([...createWith([newStage('post_plan', 'mandatory')]), ...chosen]).state;
+      const started = { type: 'RunTaskStageStarted', data: { taskStage: 'ts-post_plan' } } as const;
+      const running = { type: 'RunStageReached', data: { stage: 'post_plan_running', message: null } } as const;
+      const unevaluated = fold(run, waiting, [planned, started, running]);
+      expect(play([report('taskrs-post_plan-0', 'passed')], unevaluated).state.status).toBe(ended);
+
+      const completed = { type: 'RunStageReached', data: { stage: 'post_plan_completed', message: null } } as const;
+      const passed = fold(run, play([create(), ...chosen]).state, [planned, completed]);
+      expect(play([confirm], passed).state.status).toBe(confirmed);
+    },
+  );
 
   it('chooses again when another executor plans', () => {
     const lost: RunCommand = { type: 'ExpireLease', data: { agent: 'agent-1', fence: 1, message: 'lost' } };

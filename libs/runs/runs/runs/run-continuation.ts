@@ -6,6 +6,7 @@ import {
   type PolicyChoice,
   type PolicyResult,
 } from '../policy-evaluations/run-policies.js';
+import type { OverrideObstacle } from '../policy-evaluations/override-obstacle.js';
 import type { PolicySubject, RunEvent, RunStage } from './run-event.js';
 import {
   concludeStage,
@@ -77,11 +78,20 @@ const continueAfterStage = (run: ExistingRun, { stage: name }: TaskStage): reado
   return [reach('post_plan_completed'), ...decideAfterChecks({ ...run, status: 'post_plan_completed' })];
 };
 
+/** A process of an earlier release can take the report of a plan without its policies. They have not passed. */
+const concludeUnevaluated = (policies: PolicyChoice) => concludePolicies(policies, completeOutcomes(policies, []));
+
+/** Refuses to confirm a plan that has passed without an evaluation of its mandatory policies. */
+export const requireEvaluatedPolicies = ({ policies }: ExistingRun): void => {
+  if (policies?.conclusion === null && concludeUnevaluated(policies).status !== 'passed')
+    throw conflict('The policies of the plan were not evaluated: discard the run, and plan again');
+};
+
 /** Returns how the policies of a stage end it; null without policies. */
 const concludePoliciesOf = (run: ExistingRun, { stage }: TaskStage) => {
   if (stage !== 'post_plan' || run.policies === null) return null;
-  const { conclusion } = run.policies;
-  if (conclusion?.status !== 'failed' || !conclusion.isOverridable || run.planOnly) return conclusion;
+  const conclusion = run.policies.conclusion ?? concludeUnevaluated(run.policies);
+  if (conclusion.status !== 'failed' || !conclusion.isOverridable || run.planOnly) return conclusion;
   // A plan that changes nothing needs no decision.
   return run.hasChanges || run.allowEmptyApply
     ? ({ status: 'awaiting_override' } as const)
@@ -135,25 +145,26 @@ export const choosePolicies = (run: ExistingRun, choice: PolicyChoice): readonly
     : [{ type: 'RunPoliciesChosen', data: { workspace: run.workspace, ...choice } }];
 
 export type PolicyOverride = Omit<DataOf<RunEvent, 'RunPoliciesOverridden'>, 'evaluation'> & {
-  /** Whether the caller is a person, not a token of a team. */
-  readonly isPerson: boolean;
-  /** Whether the caller, or a team of the caller, has created the run, its configuration, or a run that has triggered it. */
-  readonly isAuthor: boolean;
+  readonly obstacle: OverrideObstacle;
 };
 
-/** Refuses tokens of teams, which can belong to the person that has queued the run, and that person: nobody checks the own work. */
+const OVERRIDE_REFUSALS: Readonly<Record<NonNullable<OverrideObstacle>, string>> = {
+  'no-person': 'Only people can override policies: use the token of a user',
+  author:
+    'You or one of your teams created this run, its configuration, or a run that triggered it: another person must override its policies',
+  'unknown-authors':
+    'The server cannot find the first run of the triggers that created this run: discard it, and queue a new run',
+};
+
+/** Refuses tokens of teams, which can belong to the author of the run, and the author: people do not check their own work. */
 export const decideOverride = (
-  { taskStage, overriddenBy, comment, isPerson, isAuthor }: PolicyOverride,
+  { taskStage, overriddenBy, comment, obstacle }: PolicyOverride,
   run: ExistingRun,
 ): readonly RunEvent[] => {
   const waiting = run.stages.find(({ id, status }) => id === taskStage && status === 'awaiting_override');
   if (!waiting || run.policies === null)
     throw conflict(`Run is ${run.status}: the task stage ${taskStage} does not wait for an override`);
-  if (!isPerson) throw forbidden('Only people can override policies: use the token of a user');
-  if (isAuthor)
-    throw forbidden(
-      'A person cannot override the policies of an own run, of a run of an own team, or of an own configuration: another person must do it',
-    );
+  if (obstacle !== null) throw forbidden(OVERRIDE_REFUSALS[obstacle]);
   const { evaluation } = run.policies;
   return [
     { type: 'RunPoliciesOverridden', data: { taskStage, evaluation, overriddenBy, comment } },

@@ -26,6 +26,7 @@ import {
   requireStagesOfServer,
   type PolicyOverride,
   type TaskReport,
+  requireEvaluatedPolicies,
 } from './run-continuation.js';
 import { checkOptions } from './run-options.js';
 import { requireFence } from './run-fence.js';
@@ -294,6 +295,7 @@ const decisions: HandlersByType<RunCommand, [run: RunState], readonly RunEvent[]
   ReportProgress: whenRunExists(decideProgress),
   ConfirmRun: whenRunExists((data, run) => {
     requireActionAllowed(run, 'apply');
+    requireEvaluatedPolicies(run);
     return [{ type: 'RunConfirmed', data }, ...queueApply(run)];
   }),
   DiscardRun: whenRunExists((_, run) => {

@@ -5,6 +5,7 @@ import { toActingPrincipal, type Actor } from '#api/access';
 import { Vault } from '#storage/vault';
 import { ToolReleases } from '#workspaces/workspaces';
 import { JobValuesStore } from '../job-values/job-values.service.js';
+import { findOverrideObstacle, type RunAuthors } from '../policy-evaluations/override-obstacle.js';
 import { storePolicyOutputs } from './policy-outputs.queries.js';
 import { createPolicyChoice } from './policy-choice.ids.js';
 import { claimRun } from './claim-run.operation.js';
@@ -19,10 +20,9 @@ import type { RunEvent } from './run-event.js';
 import type { RunForCommand, RunRow } from './runs.queries.js';
 import { RunVariables } from './runs.variables.js';
 
-const describeOverrider = (actor: Actor, authors: readonly string[]) => ({
+const describeOverrider = (actor: Actor, authors: RunAuthors) => ({
   overriddenBy: toActingPrincipal(actor),
-  isPerson: actor.kind === 'user',
-  isAuthor: authors.some((id) => id === actor.id || actor.teams.includes(id)),
+  obstacle: findOverrideObstacle(actor, authors),
 });
 
 const pickSubject = ({ workspaceName, runMessage }: RunForCommand) => ({ workspaceName, runMessage });

@@ -28,7 +28,9 @@ import {
 import { selectJobValueCandidates, selectStoredValuesMib } from '../job-values/job-values.service.js';
 import { STAGE_ORDER } from '../task-stages/task-stages.queries.js';
 import type { StatusTimestamps } from './phases.js';
-import { POLICY_COLUMNS, RUN_AUTHORS } from './policy-columns.queries.js';
+import type { RunAuthors } from '../policy-evaluations/override-obstacle.js';
+import { RUN_AUTHORS } from '../policy-evaluations/run-authors.queries.js';
+import { POLICY_COLUMNS } from './policy-columns.queries.js';
 import { RUN_OPTIONS, type RunOptions } from './run-options.js';
 import type { RunStatus } from './run-status.js';
 import type { PlannedCounts, RunExecution, RunSource } from './run-event.js';
@@ -195,11 +197,7 @@ export type RunForCommand = PermissionScope & {
   readonly workspaceSnapshot: LockSnapshot;
   /** For an agent token: whether the agent's pool executes the run. */
   readonly executable: boolean;
-  /**
-   * Ids of those who have created the run, its configuration, and the runs whose applies have triggered it. None unless the run waits
-   * for an override.
-   */
-  readonly authors: readonly string[];
+  readonly authors: RunAuthors;
   readonly workspaceName: string;
   readonly runMessage: string;
   /** The policies of the workspace while the run is planned; none at other times. */

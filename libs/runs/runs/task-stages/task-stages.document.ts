@@ -1,5 +1,6 @@
 import { can, type Actor } from '#api/access';
 import { linkTo, toMany, toOne, type Resource } from '#api/json-api';
+import { findOverrideObstacle } from '../policy-evaluations/override-obstacle.js';
 import type { TaskOutcome } from './run-task-stage.js';
 import type { TaskResultRow, TaskStageRow } from './task-stages.queries.js';
 
@@ -7,8 +8,9 @@ const renderTimestamps = (reached: Readonly<Record<string, string>>): Record<str
   Object.fromEntries(Object.entries(reached).map(([status, time]) => [`${status}-at`, time]));
 
 /** Returns what the caller can do with the stage. Nobody overrides run tasks: a mandatory failure ends the run. */
-const renderPermissions = ({ organization }: TaskStageRow, actor: Actor) => {
-  const canOverride = can(actor, 'override-policies', { organization });
+const renderPermissions = ({ organization, authors }: TaskStageRow, actor: Actor) => {
+  const canOverride =
+    can(actor, 'override-policies', { organization }) && findOverrideObstacle(actor, authors) === null;
   return { 'can-override': canOverride, 'can-override-policy': canOverride, 'can-override-tasks': false };
 };
 

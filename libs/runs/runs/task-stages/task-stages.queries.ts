@@ -2,6 +2,8 @@ import { notFound, sql, type Sql, type Timestamp } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import type { Actor } from '#api/access';
 import type { EnforcementLevel, TaskStageName } from '#runs/run-tasks/rules';
+import type { RunAuthors } from '../policy-evaluations/override-obstacle.js';
+import { RUN_AUTHORS } from '../policy-evaluations/run-authors.queries.js';
 import { readForRun } from '../run-events/run-contents.queries.js';
 import type { TaskOutcome, TaskResultStatus, TaskStage } from './run-task-stage.js';
 
@@ -26,6 +28,7 @@ export type TaskStageRow = {
   readonly results: readonly string[];
   readonly evaluations: readonly string[];
   readonly organization: string;
+  readonly authors: RunAuthors;
 };
 
 export type TaskResultRow = {
@@ -51,7 +54,7 @@ const IS_LEFT_OUT = sql.raw(`s.status = 'pending' and r.status in (
 
 const STAGE = sql`jsonb_build_object('id', s.id, 'run', s.run, 'stage', s.stage, 'reached', s.reached,
   'status', case when ${IS_LEFT_OUT} then 'unreachable' else s.status end,
-  'organization', s.organization,
+  'organization', s.organization, 'authors', ${RUN_AUTHORS},
   'results', array(select t.id from task_results t where t.task_stage = s.id order by t.number),
   'evaluations', array(select e.id from policy_evaluations e where e.task_stage = s.id))`;
 
@@ -113,7 +116,7 @@ export const findTaskOutcome = async (database: Database, actor: Actor, id: stri
 /** Selects the stages of the given runs. */
 export const selectStagesOfRuns = (runs: Sql): Sql => sql`
   select s.id, s.run, s.stage, s.reached, case when ${IS_LEFT_OUT} then 'unreachable' else s.status end as status,
-         s.organization, array(select t.id from task_results t where t.task_stage = s.id order by t.number) as results,
+         s.organization, ${RUN_AUTHORS} as authors, array(select t.id from task_results t where t.task_stage = s.id order by t.number) as results,
          array(select e.id from policy_evaluations e where e.task_stage = s.id) as evaluations
     from task_stages s join runs r on r.id = s.run where s.run = any (${runs}) order by s.run, ${STAGE_ORDER}`;
 
