@@ -176,7 +176,9 @@ class PlanPolicies {
     if (this.masker === null) return 'Not shown: the plan has too many sensitive values';
     const beginning = maskBeginning(text, MAX_CHARACTERS, [this.masker, this.context.log.masker]);
     this.bytesLeft -= Buffer.byteLength(JSON.stringify(beginning));
-    return this.bytesLeft >= 0 ? beginning : 'Not shown: the policies of the plan say too much';
+    return this.bytesLeft >= 0
+      ? beginning
+      : 'Not shown: the messages of all policies of the plan are too long together';
   }
 
   /** Other messages may contain paths of the machine. */

@@ -154,7 +154,7 @@ describe('the job of a plan that its executor reads again', () => {
   });
 });
 
-describe('what policies have said', () => {
+describe('the outputs of policies', () => {
   const listOutputs = async (run: string, api: ApiTestClient) => {
     const [evaluation] = (await stageOf(run, api)).included;
     const path = `/api/v2/policy-evaluations/${evaluation.id}/policy-set-outcomes`;
@@ -162,7 +162,7 @@ describe('what policies have said', () => {
     return set.attributes.outcomes.flatMap(({ output }: { output: readonly object[] }) => output) as readonly object[];
   };
 
-  it('is in no event, and is shown only to people who can queue runs or override policies', async () => {
+  it('are in no event, and are shown only to people who can read the JSON of plans or override policies', async () => {
     const { id, policy, workspace } = await aClaimedRun({ level: 'advisory' });
     const report = resultOf(policy, 'failed', { message: 'said-by-a-policy', printed: 'printed-by-a-policy' });
     expectStatus(await finish(id, [report]), 200);
@@ -173,7 +173,9 @@ describe('what policies have said', () => {
     expect(await listOutputs(id, overrider)).toEqual(outputs);
     for (const [access, expected] of [
       ['read', []],
-      ['plan', outputs],
+      ['plan', []],
+      ['write', []],
+      ['admin', outputs],
     ] as const) {
       const team = await makeTeam(server, 'acme', `${access}-${id}`);
       await grantWorkspaceAccess(server, team, workspace, access);
@@ -183,7 +185,7 @@ describe('what policies have said', () => {
     await act(id, 'discard');
   });
 
-  it('is deleted with the logs of the run', async () => {
+  it('are deleted with the logs of the run', async () => {
     const { id, policy } = await aClaimedRun({ level: 'advisory' });
     expectStatus(await finish(id, [resultOf(policy, 'failed')]), 200);
     await act(id, 'discard');
@@ -194,7 +196,7 @@ describe('what policies have said', () => {
     expect(await server.database.rows(sql`select id from vault.secrets where id = ${evaluation.id}`)).toEqual([]);
   });
 
-  it('fits into a report of 300 results with the longest texts of an executor', async () => {
+  it('fit into a report of 300 results with the longest texts of an executor', async () => {
     const { id, policy } = await aClaimedRun({ level: 'advisory' });
     const texts = { message: 'é'.repeat(160), printed: '' };
     const many = Array.from({ length: 299 }, (_, n) => resultOf(`pol-${'x'.repeat(15)}${n}`, 'failed', texts));

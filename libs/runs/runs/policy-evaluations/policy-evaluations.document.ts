@@ -39,7 +39,7 @@ export const renderPolicyEvaluation = (row: PolicyEvaluationRow): Resource => ({
   links: { self: `/api/v2/policy-evaluations/${row.id}` },
 });
 
-const NOT_EVALUATED = 'The executor has not evaluated it: update the executor';
+const NOT_EVALUATED = 'The executor has reported no result: it may be too old for policies';
 
 /** Returns the lines of an outcome: why the policy has not passed, and what it has printed. */
 const renderOutput = (

@@ -22,7 +22,7 @@ export type PolicyEvaluationRow = {
 /** An evaluation with what only its outcomes show. */
 export type DetailedEvaluation = {
   readonly evaluation: PolicyEvaluationRow;
-  /** What the policies have said; null if they have said nothing, if it was deleted, or if the caller may not read it. */
+  /** The outputs of the policies; null if there are none, if they were deleted, or if the caller may not read them. */
   readonly encryptedOutputs: string | null;
   /** The present descriptions of the policies and policy sets of the organization, by id. */
   readonly descriptions: Readonly<Record<string, string>>;
@@ -48,8 +48,8 @@ export const findPolicyEvaluation = async (
 };
 
 /**
- * A policy reads the plan with its sensitive values, and can say them in another form. People who queue runs can read these values
- * anyway, and those who override policies must know why a policy has failed.
+ * A policy reads the plan with its sensitive values, and can print them in another form. So its outputs need the permission of the
+ * JSON output of the plan, or the permission to override policies.
  */
 const findDetailed = async (database: Database, actor: Actor, condition: Sql): Promise<DetailedEvaluation> => {
   const { contents, ...scope } = await readScopedForRun<DetailedEvaluation | null>(
@@ -61,7 +61,7 @@ const findDetailed = async (database: Database, actor: Actor, condition: Sql): P
            from policy_evaluations e where ${condition})`,
   );
   if (!contents) throw notFound();
-  const isReader = can(actor, 'queue-run', scope) || can(actor, 'override-policies', scope);
+  const isReader = can(actor, 'read-plan-output', scope) || can(actor, 'override-policies', scope);
   return isReader ? contents : { ...contents, encryptedOutputs: null };
 };
 

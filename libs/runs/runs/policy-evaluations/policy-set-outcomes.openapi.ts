@@ -39,7 +39,7 @@ export const policySetOutcomeSchema = defineResource({
     error: always(''),
     outcomes: z.array(outcome).meta({
       description:
-        'Empty until the policies are evaluated. `output` is empty if the caller can neither queue runs nor override policies, and if the logs of the run were deleted.',
+        'Empty until the policies are evaluated. `output` can contain sensitive values of the plan in another form. It is empty if the caller can neither read the JSON output of plans (admin access to the workspace) nor override policies, and if the logs of the run were deleted.',
       examples: [
         [
           {

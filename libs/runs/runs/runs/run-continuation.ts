@@ -1,13 +1,8 @@
 import { conflict, fold, forbidden, unprocessable, type DataOf, type Refusal } from '#platform/kernel';
 import type { TaskStageName } from '#runs/run-tasks/rules';
-import {
-  completeOutcomes,
-  concludePolicies,
-  type PolicyChoice,
-  type PolicyResult,
-} from '../policy-evaluations/run-policies.js';
 import type { OverrideObstacle } from '../policy-evaluations/override-obstacle.js';
-import type { PolicySubject, RunEvent, RunStage } from './run-event.js';
+import type { RunEvent, RunStage } from './run-event.js';
+import { concludeUnevaluated } from './run-policy-events.js';
 import {
   concludeStage,
   isOpenResult,
@@ -78,15 +73,6 @@ const continueAfterStage = (run: ExistingRun, { stage: name }: TaskStage): reado
   return [reach('post_plan_completed'), ...decideAfterChecks({ ...run, status: 'post_plan_completed' })];
 };
 
-/** A process of an earlier release can take the report of a plan without its policies. They have not passed. */
-const concludeUnevaluated = (policies: PolicyChoice) => concludePolicies(policies, completeOutcomes(policies, []));
-
-/** Refuses to confirm a plan that has passed without an evaluation of its mandatory policies. */
-export const requireEvaluatedPolicies = ({ policies }: ExistingRun): void => {
-  if (policies?.conclusion === null && concludeUnevaluated(policies).status !== 'passed')
-    throw conflict('The policies of the plan were not evaluated: discard the run, and plan again');
-};
-
 /** Returns how the policies of a stage end it; null without policies. */
 const concludePoliciesOf = (run: ExistingRun, { stage }: TaskStage) => {
   if (stage !== 'post_plan' || run.policies === null) return null;
@@ -117,32 +103,6 @@ const addConclusion = (run: ExistingRun, events: readonly RunEvent[]): readonly 
   if (stage.stage === 'post_apply') return [...events, ended];
   return [...events, ended, { type: 'RunErrored', data: { message: conclusion.message } }];
 };
-
-const EVALUATED = {
-  passed: 'RunPoliciesPassed',
-  failed: 'RunPoliciesFailed',
-  errored: 'RunPoliciesErrored',
-} as const;
-
-/** Returns the event with the results of the policies of a plan that is done; none without policies. */
-export const recordPolicyResults = (
-  run: ExistingRun,
-  reported: readonly PolicyResult[],
-  subject: PolicySubject,
-): readonly RunEvent[] => {
-  const { policies, workspace } = run;
-  if (policies === null) return [];
-  const outcomes = completeOutcomes(policies, reported);
-  const { status } = concludePolicies(policies, outcomes);
-  const { evaluation } = policies;
-  return [{ type: EVALUATED[status], data: { evaluation, workspace, outcomes, ...subject } }];
-};
-
-/** Returns the event with the policies of a plan; none if it has none, and the previous plan of the run had none. */
-export const choosePolicies = (run: ExistingRun, choice: PolicyChoice): readonly RunEvent[] =>
-  choice.sets.length === 0 && run.policies === null
-    ? []
-    : [{ type: 'RunPoliciesChosen', data: { workspace: run.workspace, ...choice } }];
 
 export type PolicyOverride = Omit<DataOf<RunEvent, 'RunPoliciesOverridden'>, 'evaluation'> & {
   readonly obstacle: OverrideObstacle;

@@ -15,19 +15,17 @@ import type { AssessedCounts, PlannedCounts, PolicySubject, RunEvent, RunExecuti
 import type { PhaseName } from './phases.js';
 import {
   cancelStage,
-  choosePolicies,
   continueAfterReport,
   decideErroredResult,
   decideOverride,
   decideTaskReport,
   queueApply,
   queuePlan,
-  recordPolicyResults,
   requireStagesOfServer,
   type PolicyOverride,
   type TaskReport,
-  requireEvaluatedPolicies,
 } from './run-continuation.js';
+import { choosePolicies, recordPolicyResults, requireEvaluatedPolicies } from './run-policy-events.js';
 import { checkOptions } from './run-options.js';
 import { requireFence } from './run-fence.js';
 import {

@@ -57,7 +57,8 @@ const Outcome = ({ outcome }: { readonly outcome: PolicyOutcome }) => {
       )}
       {printed === '' && outcome.status !== 'passed' && (
         <Text size="sm" c="dimmed">
-          People who may queue runs here, or override policies, see what the policy says until it is deleted.
+          Admins of the workspace, and people who may override policies, see the messages until they are deleted with
+          the logs.
         </Text>
       )}
     </li>
