@@ -47,12 +47,18 @@ it('removes functions that reach the network or the machine', () => {
     { name: 'time.now_ns', nondeterministic: true },
     { name: 'later.network_function', nondeterministic: true },
   ];
-  const restricted = JSON.parse(restrictCapabilities(JSON.stringify({ builtins, features: ['rego_v1'] }))) as object;
+  const restricted = JSON.parse(
+    restrictCapabilities(JSON.stringify({ builtins, features: ['rego_v1'] })) ?? '',
+  ) as object;
   expect(restricted).toEqual({
     builtins: [builtins[0], builtins[4]],
     features: ['rego_v1'],
     allow_net: [],
   });
+});
+
+it.each(['', 'Error: unknown command', '{}'])('has no capabilities of an OPA that prints %j', (printed) => {
+  expect(restrictCapabilities(printed)).toBeNull();
 });
 
 it('lists what a plan marks as sensitive', () => {

@@ -30,9 +30,19 @@ const capabilities = z.looseObject({
   builtins: z.array(z.looseObject({ name: z.string(), nondeterministic: z.boolean().optional() })),
 });
 
-/** Returns the capabilities that OPA prints, without functions that reach the network or the machine. */
-export const restrictCapabilities = (printed: string): string => {
-  const { builtins, ...others } = capabilities.parse(JSON.parse(printed));
+const parseCapabilities = (printed: string): z.infer<typeof capabilities> | null => {
+  try {
+    return capabilities.parse(JSON.parse(printed));
+  } catch {
+    return null;
+  }
+};
+
+/** Returns the capabilities that OPA prints, without functions that reach the network or the machine; null if it prints none. */
+export const restrictCapabilities = (printed: string): string | null => {
+  const parsed = parseCapabilities(printed);
+  if (!parsed) return null;
+  const { builtins, ...others } = parsed;
   const harmless = builtins.filter(
     ({ name, nondeterministic }) =>
       !DANGEROUS_FUNCTION.test(name) && (nondeterministic !== true || HARMLESS_FUNCTIONS.has(name)),

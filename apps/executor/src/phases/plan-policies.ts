@@ -117,8 +117,9 @@ class PlanPolicies {
     const release = job['opa-versions'].find((one) => one.version === version);
     const { path } = await tools.findOpa(version, release?.archives ?? [], release?.['is-site-release'] ?? false);
     const { output } = await this.run(path, ['capabilities', '--current']);
-    const file = join(folder.policies, toCapabilitiesFile(version));
-    await writeFile(file, restrictCapabilities(output), { mode: 0o600 });
+    const capabilities = restrictCapabilities(output);
+    if (capabilities === null) throw new RunError(`OPA ${version} prints no capabilities: choose a later version`);
+    await writeFile(join(folder.policies, toCapabilitiesFile(version)), capabilities, { mode: 0o600 });
     return path;
   }
 

@@ -311,6 +311,9 @@ describe('the program of a version for which the site has archives', () => {
     await expect(createFinder().findArchived('opa', '1.19.1', [toArchive({ sha: 'f'.repeat(64) })])).rejects.toThrow(
       'but must have ffff',
     );
+    await expect(createFinder().findOpa('1.2.3', [], true)).rejects.toThrow(
+      'OPA 1.2.3 is unknown to this site, or disabled',
+    );
   });
 
   it('is never the other tool', async () => {

@@ -108,7 +108,10 @@ export class ToolFinder {
    */
   async findOpa(version: string, archives: readonly SiteArchive[], isSiteRelease: boolean): Promise<Executable<'opa'>> {
     const installed = isSiteRelease ? null : await this.findInstalled('opa');
-    return installed?.version === version ? installed : this.findArchived('opa', version, archives);
+    if (installed?.version === version) return installed;
+    if (archives.length === 0)
+      throw new RunError(`OPA ${version} is unknown to this site, or disabled: choose another policy-tool-version.`);
+    return this.findArchived('opa', version, archives);
   }
 
   /** Returns the programs on the path. The operator may have replaced them since the last run. */
