@@ -60,6 +60,9 @@ deny[msg] { change := input.plan.resource_changes[_]; print(change.change.after)
 deny[msg] { print(input.plan.variables); print(input.plan.configuration.root_module.variables.login); msg := "never" }
 `;
 
+/** OPA itself ends the evaluation. On a busy machine, the executor kills OPA first. */
+const EVALUATION_TIMEOUT = /timeout|cancel|longer than 60 seconds/;
+
 const HOSTILE = {
   'http.send': 'deny contains msg if { http.send({"method": "get", "url": "http://127.0.0.1"}); msg := "x" }',
   'opa.runtime': 'deny contains msg if { msg := opa.runtime().env.PATH }',
@@ -159,7 +162,7 @@ for (const program of programs) {
     it.each([
       ['sends requests', HOSTILE['http.send'], 'undefined function http.send'],
       ['reads the environment', HOSTILE['opa.runtime'], 'undefined function opa.runtime'],
-      ['never ends', HOSTILE.loop, ''],
+      ['never ends', HOSTILE.loop, EVALUATION_TIMEOUT],
       ['has another name', 'denny contains "x" if { true }', 'has no result'],
     ])(
       'are an error if a policy %s',
@@ -170,7 +173,7 @@ for (const program of programs) {
         expect((await remote.getLastRun(id)).attributes.status).toBe('errored');
         const [outcome] = await readOutcomes(id);
         expect(outcome?.status).toBe('errored');
-        expect(outcome?.output[0]?.print).toContain(message);
+        expect(outcome?.output[0]?.print).toMatch(message);
       },
       LONG,
     );

@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 afterAll(() => server.close());
 
-const { aWorkspace, act, reported, statusOf } = runRequests(() => ({ server, agents }));
+const { aWorkspace, act, queueCaughtUp, reported, statusOf } = runRequests(() => ({ server, agents }));
 const { claim, jobOf } = executorRequests(() => ({ agents, pool }));
 
 let count = 0;
@@ -259,6 +259,7 @@ describe('the override of a failure', () => {
       const cause = await makeRun(person, source, { 'auto-apply': true });
       await reported(cause, 'planning', 'planned', 'applying', 'applied');
       await waitForFollowers(server.store, 'triggered_runs');
+      await queueCaughtUp();
       const { data } = expectStatus(await server.get(`/api/v2/workspaces/${workspace}/runs`), 200).body;
       return data[0].id as string;
     });
