@@ -16464,7 +16464,7 @@ export interface components {
         /** @constant */
         error: '';
         /**
-         * @description Empty until the policies are evaluated. `output` is empty if the caller can neither queue runs nor override policies, and if the logs of the run were deleted.
+         * @description Empty until the policies are evaluated. `output` can contain sensitive values of the plan in another form. It is empty if the caller can neither read the JSON output of plans (admin access to the workspace) nor override policies, and if the logs of the run were deleted.
          * @example [
          *       {
          *         "policy_name": "buckets",
