@@ -83,8 +83,8 @@ const stageOf = async (run: string, api: ApiTestClient = server) =>
 /** Returns whether the CLI of the caller offers the override; the page of the run must have the same. */
 const canOverride = async (run: string, api: ApiTestClient): Promise<boolean> => {
   const [stage] = (await stageOf(run, api)).data;
-  const shown = expectStatus(await api.get(`/api/v2/runs/${run}?include=task_stages`), 200).body.included;
-  expect(shown).toContainEqual(expect.objectContaining({ attributes: stage.attributes }));
+  const included = expectStatus(await api.get(`/api/v2/runs/${run}?include=task_stages`), 200).body.included;
+  expect(included).toContainEqual(expect.objectContaining({ attributes: stage.attributes }));
   return stage.attributes.permissions['can-override'];
 };
 
