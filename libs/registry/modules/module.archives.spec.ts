@@ -63,6 +63,42 @@ describe('the archive of a module', () => {
       await expect(check(content)).rejects.toThrow(/damaged/);
   });
 
+  it.each([
+    ['a zip file', Buffer.concat([Buffer.from('PK'), Buffer.alloc(1_024 * 1_024)])],
+    ['text', Buffer.alloc(1_024 * 1_024, 'text ')],
+    ['a tar archive that is not compressed', Buffer.alloc(1_024 * 1_024)],
+  ])('is refused for the same reason each time if it is %s of many pieces', async (_, content) => {
+    for (let round = 0; round < 10; round += 1)
+      await expect(check(content)).rejects.toMatchObject({
+        kind: 'unprocessable',
+        message: expect.stringMatching(/damaged/),
+      });
+  });
+
+  it('is refused with long headers for each of many small files', async () => {
+    const long = { comment: 'x'.repeat(900_000) };
+    const entries = Array.from({ length: 30 }, (_, n) => ({ name: `${n}.tf`, text: '', pax: long }));
+    await expect(check(await packArchive(entries))).rejects.toThrow(/too many bytes that belong to no file/);
+  });
+
+  it('is accepted with as many files as it may have, each with headers of its own', async () => {
+    const entries = Array.from({ length: 10_000 }, (_, n) => ({ name: `${n}.tf`, text: 'x', pax: { mtime: '1.5' } }));
+    const archive = await packArchive(entries);
+    expect((await check(archive)).equals(archive)).toBe(true);
+  });
+
+  it('leaves no listeners behind for the pieces of a large archive', async () => {
+    const warnings: string[] = [];
+    const warn = (warning: Error): number => warnings.push(warning.name);
+    process.on('warning', warn);
+    const archive = await packModule({ 'main.tf': '', 'x.bin': randomBytes(3_000_000).toString('latin1') });
+    await check(archive);
+    // Node emits warnings in the next tick.
+    await new Promise(setImmediate);
+    process.off('warning', warn);
+    expect(warnings).toEqual([]);
+  });
+
   it('is refused if it has too many files, or too many bytes', async () => {
     const many = Array.from({ length: 10_001 }, (_, n) => ({ name: `${n}.tf`, text: '' }));
     await expect(check(await packArchive(many))).rejects.toThrow(/more than 10000 files/);

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { PassThrough, type Readable } from 'node:stream';
 import type { Headers } from 'tar-stream';
 import { unprocessable } from '#platform/kernel';
@@ -44,6 +43,9 @@ const checkArchive = async (archive: Readable, signal: AbortSignal): Promise<voi
     );
 };
 
+/** The reader consumes a piece in milliseconds. Longer means that it waits for something that does not come. */
+const MAX_WAIT_MS = 60_000;
+
 /**
  * Yields an uploaded archive while it is checked. Throws 422 at the end if it is no module, so that it is not stored. Nothing
  * of it is executed or written to a disk.
@@ -51,19 +53,33 @@ const checkArchive = async (archive: Readable, signal: AbortSignal): Promise<voi
 export const checkWhileReading = async function* (content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const ending = new AbortController();
   const archive = new PassThrough();
+  let proceed = (): void => undefined;
+  // One listener for all pieces. An error of the archive also fails the check, which describes it.
+  for (const event of ['drain', 'close', 'error']) archive.on(event, () => proceed());
   const checked = checkArchive(archive, ending.signal).catch((error: unknown) => {
     throw unprocessable(toArchiveError(error, LIMITS.noun, ending.signal).message);
   });
   // It fails while this function waits for the client, which must not end the process.
   checked.catch(() => archive.destroy());
+  const limitWait = async (work: Promise<void>): Promise<void> => {
+    const timer = setTimeout(() => ending.abort(), MAX_WAIT_MS);
+    await work.finally(() => clearTimeout(timer));
+  };
   try {
     for await (const piece of content) {
       if (archive.destroyed) break;
-      if (!archive.write(piece)) await Promise.race([once(archive, 'drain'), once(archive, 'close'), checked]);
+      const isFull = !archive.write(piece);
+      if (isFull)
+        await limitWait(
+          new Promise((resolve) => {
+            proceed = resolve;
+            if (archive.destroyed) resolve();
+          }),
+        );
       yield piece;
     }
     archive.end();
-    await checked;
+    await limitWait(checked);
   } finally {
     ending.abort();
   }

@@ -9,6 +9,9 @@ export class UnusableArchiveError extends Error {}
 
 /** Bytes without the content of a file. The reader keeps long paths and PAX records in memory until they end. */
 const MAX_HEADER_BYTES = MIB;
+/** What all headers together may have: the usual ones of each entry with its padding, and more for some long ones. */
+const MAX_ENTRY_OVERHEAD = 3 * 1024;
+const MAX_OVERHEAD = 16 * MIB;
 
 /** What an archive may have when it is unpacked. `noun`: what people call its content, such as `commit`. */
 type UnpackedLimits = { readonly noun: string; readonly mostFiles: number; readonly mostMib: number };
@@ -17,6 +20,7 @@ type UnpackedLimits = { readonly noun: string; readonly mostFiles: number; reado
 export class ArchiveLimits {
   private entries = 0;
   private unpacked = 0;
+  private contents = 0;
   private passed = 0;
   private passesAtMost = MAX_HEADER_BYTES;
 
@@ -28,10 +32,17 @@ export class ArchiveLimits {
     return new Transform({
       transform: (chunk: Buffer, _, done) => {
         this.passed += chunk.length;
-        const isTooMuch = this.passed > this.passesAtMost;
-        done(isTooMuch ? new UnusableArchiveError('The archive has more than 1 MiB between two files') : null, chunk);
+        done(this.findExcess(), chunk);
       },
     });
+  }
+
+  private findExcess(): UnusableArchiveError | null {
+    if (this.passed > this.passesAtMost)
+      return new UnusableArchiveError('The archive has more than 1 MiB between two files');
+    if (this.passed > this.contents + MAX_OVERHEAD + this.entries * MAX_ENTRY_OVERHEAD)
+      return new UnusableArchiveError('The archive has too many bytes that belong to no file');
+    return null;
   }
 
   /** Counts an entry. Throws if it exceeds a limit, or has a size that no file can have. */
@@ -45,7 +56,9 @@ export class ArchiveLimits {
     if (this.unpacked > mostMib * MIB)
       throw new UnusableArchiveError(`The files of the ${noun} have more than ${mostMib} MiB`);
     // The reader takes no content of a folder, whatever its size.
-    this.passesAtMost = this.passed + (type === 'directory' ? 0 : size) + MAX_HEADER_BYTES;
+    const content = type === 'directory' ? 0 : size;
+    this.contents += content;
+    this.passesAtMost = this.passed + content + MAX_HEADER_BYTES;
   }
 }
 
