@@ -1,4 +1,4 @@
-import { notFound, sql, type Sql } from '#platform/kernel';
+import { sql, type Sql } from '#platform/kernel';
 import { selectRangesOfLink } from '#api/access';
 import { buildSnapshotJson, type StreamSnapshot } from '#storage/event-store';
 import type { Database } from '#platform/postgres';
@@ -17,20 +17,19 @@ export type ModuleUpload = {
   readonly allowedRanges: readonly string[] | null;
 };
 
-/** Returns the module with the version that an archive is uploaded to. It checks no permission. */
-export const loadModuleUpload = async (
+/** Returns the module with the version that an archive is uploaded to; null if it was deleted. It checks no permission. */
+export const findModuleUpload = async (
   database: Database,
   versionId: string,
   recipient: ModuleLinkRecipient,
-): Promise<ModuleUpload> => {
+): Promise<ModuleUpload | null> => {
   const row = await database.row<ModuleUpload>(sql`
     select v.organization, so.version as "organizationVersion", v.module, ${buildSnapshotJson('s')} as snapshot,
            ${selectRangesFor(recipient)} as "allowedRanges"
       from registry_module_versions v join event_store.streams s on s.stream = v.module
       join event_store.streams so on so.stream = v.organization
      where v.id = ${versionId}`);
-  if (!row) throw notFound('This version has been deleted');
-  return row;
+  return row ?? null;
 };
 
 /** An archive that can be downloaded. */

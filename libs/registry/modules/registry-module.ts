@@ -98,15 +98,28 @@ export const registryModuleEvents = defineEvents(
 
 export type RegistryModuleEvent = EventsOf<typeof registryModuleEvents>;
 
+export type ModuleUploadCommand = Message<
+  'UploadModuleVersion',
+  { versionId: string; archive: number; size: number; sha256: string }
+>;
+
 type RegistryModuleCommand =
   | Message<'CreateRegistryModule', ModuleNames & { noCode: boolean }>
   | Message<'UpdateRegistryModule', { noCode: boolean | undefined }>
   | Message<'CreateModuleVersion', { versionId: string; version: string; commitSha: string | null }>
-  | Message<'UploadModuleVersion', { versionId: string; archive: number; size: number; sha256: string }>
+  | ModuleUploadCommand
   | Message<'DeleteModuleVersion', { version: string }>
   | Message<'DeleteRegistryModule', Record<never, never>>;
 
-type ModuleVersionState = { readonly version: string; readonly number: number; readonly uploaded: boolean };
+/** `number`: the number of the file. */
+type UploadedArchive = { readonly number: number; readonly sha256: string };
+
+type ModuleVersionState = {
+  readonly version: string;
+  readonly number: number;
+  /** Null until the archive is uploaded. */
+  readonly archive: UploadedArchive | null;
+};
 
 type ActiveModule = ModuleNames & {
   readonly status: 'active';
@@ -118,6 +131,10 @@ type ActiveModule = ModuleNames & {
 };
 
 export type RegistryModuleState = { readonly status: 'absent' | 'deleted' } | ActiveModule;
+
+/** Returns the archive that the log names; null if there is none. */
+export const findUploadedArchive = (state: RegistryModuleState, versionId: string): UploadedArchive | null =>
+  state.status === 'active' ? (state.versions[versionId]?.archive ?? null) : null;
 
 /** The document of a module lists all its versions. */
 const MAX_VERSIONS = 1_000;
@@ -171,7 +188,7 @@ const decideDeletion = (state: ActiveModule): RegistryModuleEvent => ({
 });
 
 export const registryModule: Decider<RegistryModuleState, RegistryModuleCommand, RegistryModuleEvent> = {
-  version: 1,
+  version: 2,
   initial: { status: 'absent' },
   decide: {
     CreateRegistryModule: (data, state) => {
@@ -200,8 +217,11 @@ export const registryModule: Decider<RegistryModuleState, RegistryModuleCommand,
     UploadModuleVersion: ({ versionId, ...file }, state) => {
       const active = requireActive(state);
       const data = { ...describeVersion(active, versionId), ...file };
-      if (active.versions[versionId]?.uploaded)
-        throw conflict('The archive of this version has been uploaded already; it is uploaded once');
+      const uploaded = findUploadedArchive(active, versionId);
+      // A client repeats an upload whose response was lost.
+      if (uploaded?.sha256 === file.sha256) return [];
+      if (uploaded)
+        throw conflict('Another archive of this version has been uploaded already; a version never changes');
       return [{ type: 'RegistryModuleVersionUploaded', data }];
     },
     DeleteModuleVersion: ({ version: text }, state) => {
@@ -220,11 +240,11 @@ export const registryModule: Decider<RegistryModuleState, RegistryModuleCommand,
     RegistryModuleVersionCreated: ({ versionId, version: text, number }, state) =>
       updateActive(state, ({ versions }) => ({
         numbered: number,
-        versions: { ...versions, [versionId]: { version: text, number, uploaded: false } },
+        versions: { ...versions, [versionId]: { version: text, number, archive: null } },
       })),
-    RegistryModuleVersionUploaded: ({ versionId, version: text, number }, state) =>
+    RegistryModuleVersionUploaded: ({ versionId, version: text, number, archive, sha256 }, state) =>
       updateActive(state, ({ versions }) => ({
-        versions: { ...versions, [versionId]: { version: text, number, uploaded: true } },
+        versions: { ...versions, [versionId]: { version: text, number, archive: { number: archive, sha256 } } },
       })),
     RegistryModuleVersionDeleted: ({ versionId }, state) =>
       updateActive(state, ({ versions: { [versionId]: _deleted, ...versions } }) => ({ versions })),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { sql } from '#platform/kernel';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { sql, unavailable } from '#platform/kernel';
 import { AdjustableClock } from '../../../test/support/clocks.js';
 import { waitForFollowers } from '../../../test/support/event-log.js';
 import {
@@ -260,8 +260,40 @@ describe('the upload of an archive', () => {
     expectStatus(await uploadTo(server, links.upload, Buffer.alloc(1_024 * 1_024 + 1)), 413);
     expect(await listFiles()).toEqual(before);
     expectStatus(await uploadTo(server, links.upload, await packModule()), 200);
-    const again = expectStatus(await uploadTo(server, links.upload, await packModule()), 409);
+    const other = await packModule({ 'main.tf': '', 'other.tf': '' });
+    const again = expectStatus(await uploadTo(server, links.upload, other), 409);
     expect(getDetail(again)).toMatch(/uploaded already/);
+  });
+
+  it('is accepted again with the same bytes, and recorded once', async () => {
+    const name = await makeUniqueModule();
+    const { links } = await makeModuleVersion(server, 'acme', name, '1.0.0');
+    const archive = await packModule();
+    expectStatus(await uploadTo(server, links.upload, archive), 200);
+    const before = await listFiles();
+    expectStatus(await uploadTo(server, links.upload, archive), 200);
+    expect(await listFiles()).toEqual(before);
+    const { id } = await showModule(name);
+    expect((await readTrail(id)).length).toBe(3);
+  });
+
+  it('keeps the archive if the connection is lost after the commit of its event', async () => {
+    const name = await makeUniqueModule();
+    const { links } = await makeModuleVersion(server, 'acme', name, '1.0.0');
+    const archive = await packModule();
+    const before = await listFiles();
+    const { store } = server;
+    const handle = store.handle.bind(store);
+    const lost = jest.spyOn(store, 'handle').mockImplementationOnce(async (command: any) => {
+      await handle(command);
+      throw unavailable('The connection was lost', 1);
+    });
+    expectStatus(await uploadTo(server, links.upload, archive), 503);
+    expect(lost).toHaveBeenCalledTimes(1);
+    lost.mockRestore();
+    expect((await listFiles()).length).toBe(before.length + 1);
+    expectStatus(await uploadTo(server, links.upload, archive), 200);
+    expect((await showModule(name)).attributes.status).toBe('setup_complete');
   });
 
   it('ends in one archive if several arrive at the same time', async () => {
