@@ -37,7 +37,8 @@ const decideUpload = (state: RegistryModuleState, data: ModuleUploadCommand['dat
 
 /**
  * Stores an archive under a number of its own before it appends the event, as configuration versions do, so every archive that
- * the log names exists. Files that no event names are removed with their version (module-sweeper.follower.ts).
+ * the log names exists. Files that no event names are removed with their version (module-sweeper.follower.ts), except a file that
+ * a process stores after this removal before it is killed.
  */
 @Injectable()
 export class ModuleUploads {
