@@ -62,6 +62,7 @@ const fillSource = async (): Promise<void> => {
   await makeVariable(source, vars, { key: 'SECRET', value: 'hidden', category: 'env', sensitive: true });
   const set = await makeSet(source, 'acme', 'shared', {}, { workspaces: identifiers('workspaces', core) });
   await makeVariable(source, `/api/v2/varsets/${set.id as string}/relationships/vars`, { key: 'size', value: '3' });
+  await makeSet(source, 'acme', 'everywhere', { global: true, priority: true });
   const lineage = '3c8a1b0e-5d7c-0f5e-9a51-6f5f1f0e7c11';
   for (const serial of [1, 2, 5]) states.push(stateFile({ serial, lineage, names: [`n${serial}`] }));
   for (const file of states) await upload(core, file);
@@ -82,8 +83,8 @@ const connect = (): SourceConnection => {
   };
 };
 
-const run = (options: Partial<ServiceImport> = {}): Promise<ImportResult> =>
-  runServiceImport(target.runtime, {
+const run = async (options: Partial<ServiceImport> = {}): Promise<ImportResult> => {
+  const result = await runServiceImport(target.runtime, {
     connection: connect(),
     organization: 'acme',
     into: 'acme',
@@ -95,6 +96,9 @@ const run = (options: Partial<ServiceImport> = {}): Promise<ImportResult> =>
     progress: () => undefined,
     ...options,
   });
+  if (result.failure) throw result.failure.error;
+  return result;
+};
 
 const countsOf = ({ report }: ImportResult): object =>
   Object.fromEntries([...report.counts].map(([kind, counts]) => [kind, Object.fromEntries(counts)]));
@@ -118,11 +122,11 @@ beforeAll(async () => {
 afterAll(() => Promise.all([source.close(), target.close()]));
 
 const COMPLETE = {
-  projects: { kept: 1, created: 1 },
-  teams: { kept: 1, created: 1 },
+  projects: { withheld: 1, created: 1 },
+  teams: { withheld: 1, created: 1 },
   workspaces: { created: 2 },
   'state versions': { created: 4 },
-  'variable sets': { created: 1 },
+  'variable sets': { created: 2 },
   variables: { created: 2, waiting: 1 },
 };
 
@@ -139,6 +143,15 @@ const connectUntil = (limit: number): SourceConnection => {
   return { ...connection, documents: cut(connection.documents), files: cut(connection.files) };
 };
 
+/** Counts workspaces with states that anybody could use. */
+const countUnlockedCopies = async (): Promise<unknown> => {
+  const row = await target.database.row<{ copies: number }>(sql`
+    select count(*)::integer as copies from workspaces w
+     where w.lock is null
+       and exists (select from event_store.events e where e.stream = w.id and e.type = 'StateVersionCreated')`);
+  return row?.copies;
+};
+
 /** Interrupts the import after ever more requests, until it ends. Resolves to its last result. */
 const runInterrupted = async (options: Partial<ServiceImport>): Promise<ImportResult> => {
   for (let limit = 3; ; limit += 5) {
@@ -146,6 +159,7 @@ const runInterrupted = async (options: Partial<ServiceImport>): Promise<ImportRe
       return await run({ ...options, connection: connectUntil(limit) });
     } catch (error) {
       if ((error as Error).message !== 'interrupted') throw error;
+      expect(await countUnlockedCopies()).toBe(0);
     }
   }
 };
@@ -205,6 +219,51 @@ describe('an import from another service', () => {
     const past = expectStatus(await target.get(`/api/v2/workspaces/${here.id as string}?as-of=${then}`), 200).body.data;
     expect(past.relationships['current-state-version'].data.id).toBe(versions[1].id);
     expect(past.attributes.locked).toBe(false);
+  });
+
+  it('lets no variable set act on what existed, and keeps states from the time of the import', async () => {
+    const { data } = expectStatus(await target.get('/api/v2/organizations/acme/varsets'), 200).body;
+    expect(data.map(({ attributes: { name, global, priority } }: any) => [name, global, priority]).toSorted()).toEqual([
+      ['everywhere', false, false],
+      ['shared', false, false],
+    ]);
+    const row = await target.database.row<{ old: number }>(sql`
+      select count(*)::integer as old from state_versions where kept_since < '2026-06-01T00:00:00Z'`);
+    expect(row?.old).toBe(0);
+  });
+
+  it('continues after states that cannot be read, and keeps the copy locked until it is complete', async () => {
+    await makeOrganization(target, 'partial');
+    const connection = connect();
+    const files: SourceConnection['files'] = () => Promise.resolve(new Response(null, { status: 404 }));
+    const { report } = await run({ into: 'partial', connection: { ...connection, files } });
+    expect(Object.fromEntries(report.counts.get('state versions') ?? [])).toEqual({ failed: 2 });
+    expect(report.counts.get('variable sets')?.get('created')).toBe(2);
+    const readReason = async (): Promise<unknown> =>
+      expectStatus(await target.get('/api/v2/organizations/partial/workspaces/core'), 200).body.data.attributes[
+        'locked-reason'
+      ];
+    expect(await readReason()).toMatch(/^Being imported from/);
+    await run({ into: 'partial' });
+    expect(await readReason()).toMatch(/^Imported from/);
+    expect(await describeStates('partial')).toEqual(await describeStates('acme'));
+  });
+
+  it('finds copies that were renamed here, and restores nothing that was deleted', async () => {
+    const { data } = expectStatus(await target.get('/api/v2/organizations/partial/varsets'), 200).body;
+    const set = data.find(({ attributes }: any) => attributes.name === 'everywhere').id as string;
+    expectStatus(await target.delete(`/api/v2/varsets/${set}`), 204);
+    const core = expectStatus(await target.get('/api/v2/organizations/partial/workspaces/core'), 200).body.data.id;
+    const renamed = { data: { type: 'workspaces', attributes: { name: 'renamed' } } };
+    expectStatus(await target.patch(`/api/v2/workspaces/${core as string}`, renamed), 200);
+    const { report } = await run({ into: 'partial' });
+    expect(report.count('created')).toBe(0);
+    expect(report.notes).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ kind: 'variable sets', name: 'everywhere', outcome: 'kept' }),
+        expect.objectContaining({ kind: 'workspaces', name: 'core', outcome: 'differs', detail: 'name' }),
+      ]),
+    );
   });
 
   it('changes nothing when it runs again, and then finds both sides the same', async () => {

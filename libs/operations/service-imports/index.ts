@@ -5,5 +5,6 @@ export { importFromService } from './organization.copier.js';
 export { ImportSourceError } from './source/source-errors.js';
 export { SourceReader, type SourceConnection } from './source/source.reader.js';
 export type { TargetFetch, TargetRequest, TargetResponse } from './target/import-target.port.js';
+export { loadCopies } from './target/origins.queries.js';
 export { withImportLock } from './target/import-lock.queries.js';
 export { ImportTarget } from './target/target.requests.js';

@@ -9,5 +9,6 @@ export {
   prepareSoftDeletion,
   type DispensableStateVersion,
 } from './backing-data/backing-data.writes.js';
+export { parseStateIdentity } from './state-file/state-file.js';
 export { MAX_STATE_BYTES } from './uploads/state-versions.receiver.js';
 export { SNAPSHOT_INTERVAL_SECONDS } from './state-versions/state-versions.controller.js';

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
@@ -27,9 +28,14 @@ type ImportGateway = { readonly fetch: TargetFetch; close(): Promise<void> };
 const readAnswer = async (response: http.IncomingMessage): Promise<TargetResponse> => {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString('utf8');
-  const isJson = (response.headers['content-type'] ?? '').includes('json') && text !== '';
-  return { status: response.statusCode ?? 0, document: isJson ? (JSON.parse(text) as unknown) : null };
+  const bytes = Buffer.concat(chunks);
+  // Files of states are JSON too, but no documents.
+  const isDocument = (response.headers['content-type'] ?? '').includes('vnd.api+json') && bytes.length > 0;
+  return {
+    status: response.statusCode ?? 0,
+    document: isDocument ? (JSON.parse(bytes.toString('utf8')) as unknown) : null,
+    md5: createHash('md5').update(bytes).digest('hex'),
+  };
 };
 
 const send = (

@@ -1,7 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { formatReport, renderReport, type ImportContext, type SourceConnection } from '#operations/service-imports';
+import {
+  formatReport,
+  ImportSourceError,
+  renderReport,
+  type ImportContext,
+  type SourceConnection,
+} from '#operations/service-imports';
 import { createOutboundFetch, PrivateHosts } from '#platform/outbound';
 import { StartupError } from '#platform/host';
 import type { Settings } from '#platform/settings';
@@ -48,6 +54,14 @@ const chooseMode = (options: ServiceImportOptions): ImportContext['mode'] => {
   return mode ?? 'dry run';
 };
 
+/** With them, the copy is not the same as the original. What is withheld is left out on purpose. */
+const NOT_THE_SAME = ['created', 'differs', 'kept', 'waiting', 'failed'] as const;
+
+const toFailure = (error: unknown): unknown =>
+  error instanceof ImportSourceError
+    ? new StartupError(`--from: ${error.message}. The report has what was copied; run the import again to continue`)
+    : error;
+
 const printResult = async (
   { summary, report }: ImportResult,
   { report: file }: ServiceImportOptions,
@@ -78,8 +92,10 @@ const runImport = async (
     const result = await runServiceImport(runtime, { ...task, ...control }).finally(() => progress.clear());
     await writeSuppliedValues(options, values);
     await printResult(result, options);
-    const { report } = result;
-    isComplete = report.count('failed') === 0 && (mode !== 'verify' || report.count('differs') === 0);
+    if (result.failure) throw toFailure(result.failure.error);
+    isComplete = (mode === 'verify' ? NOT_THE_SAME : (['failed'] as const)).every(
+      (outcome) => result.report.count(outcome) === 0,
+    );
     if (mode === 'dry run') printLine('Nothing was changed. Add --apply to create what is missing.');
   });
   return isComplete;

@@ -1,7 +1,9 @@
 import {
   ImportReport,
+  ImportSourceError,
   ImportTarget,
   importFromService,
+  loadCopies,
   SourceReader,
   withImportLock,
   type ImportContext,
@@ -28,7 +30,12 @@ export type ServiceImport = {
   readonly progress: ImportContext['progress'];
 };
 
-export type ImportResult = { readonly summary: ImportSummary; readonly report: ImportReport };
+/** `failure`: what ended the import before its end, else null. */
+export type ImportResult = {
+  readonly summary: ImportSummary;
+  readonly report: ImportReport;
+  readonly failure: { readonly error: unknown } | null;
+};
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Longer than the longest import. The token of an import that was killed ends by itself. */
@@ -51,35 +58,59 @@ const withOwnerToken = async <T>(
     return await work(secret);
   } finally {
     // Also those of imports that were killed.
-    const tokens = (await listTokensOf(store, owner)).filter((token) => token.description === description);
+    const tokens = (await listTokensOf(store, owner)).filter((token) => isImportToken(token.description, into));
     for (const token of tokens) await revokeToken(store, ids, token.id);
   }
 };
 
-const requireOwner = async (target: ImportTarget, { owner, into }: ServiceImport): Promise<void> => {
+const isImportToken = (description: string | null, into: string): boolean => {
+  const text = description?.toLowerCase() ?? '';
+  return text.startsWith('cadastre import: ') && text.endsWith(` into ${into.toLowerCase()}`);
+};
+
+/** Returns the id of the organization here. */
+const requireOwner = async (target: ImportTarget, { owner, into }: ServiceImport): Promise<string> => {
   const organization = await target.find(`/api/v2/organizations/${into}`);
   const permissions = organization?.attributes['permissions'] as { readonly 'can-destroy'?: unknown } | undefined;
-  if (permissions?.['can-destroy'] === true) return;
+  const id = organization?.attributes['external-id'];
+  if (permissions?.['can-destroy'] === true && typeof id === 'string') return id;
   throw new StartupError(
     `--owner: ${owner} must be an owner of the organization ${into} of this site. Create the organization first, or name ` +
       'another one with --into',
   );
 };
 
-const createContext = (
+/** Returns where the resources come from. The source decides how its organization is written. */
+const findSource = async (source: SourceReader, { connection, organization }: ServiceImport): Promise<string> => {
+  const resource = await source.find(`/api/v2/organizations/${organization}`);
+  if (!resource) throw new ImportSourceError(`the source shows no organization ${organization} to this token`);
+  return `${connection.address.origin}/app/${resource.id}`;
+};
+
+type ImportConnections = {
+  readonly source: SourceReader;
+  readonly target: ImportTarget;
+  readonly report: ImportReport;
+};
+
+const createContext = async (
   { store, clock, settings }: Runtime,
   task: ServiceImport,
-  target: ImportTarget,
-): ImportContext => {
-  const { connection, organization, into, values, mode, newestStates, signal, progress } = task;
+  { source, target, report }: ImportConnections,
+): Promise<ImportContext> => {
+  const { organization, into, values, mode, newestStates, signal, progress } = task;
+  const { database } = store;
+  const id = await requireOwner(target, task);
+  const from = await findSource(source, task);
   return {
-    source: new SourceReader(connection),
+    source,
     target,
-    database: store.database,
+    database,
     clock,
     publicUrl: settings.publicUrl,
-    report: new ImportReport(),
-    from: `${connection.address.origin}/app/${organization}`,
+    report,
+    from,
+    copies: await loadCopies(database, { organization: id, from }),
     expected: { states: 0 },
     projects: new Map(),
     teams: new Map(),
@@ -94,19 +125,27 @@ const createContext = (
   };
 };
 
+/** Runs the import. After an error, the result has what was copied before. */
 const importWithToken = async (runtime: Runtime, task: ServiceImport, token: string): Promise<ImportResult> => {
   const { clock } = runtime;
   const gateway = await openImportGateway(runtime, token);
   try {
-    const context = createContext(runtime, task, new ImportTarget(gateway.fetch));
-    await requireOwner(context.target, task);
+    const connected = {
+      source: new SourceReader(task.connection),
+      target: new ImportTarget(gateway.fetch),
+      report: new ImportReport(),
+    };
     const startedAt = clock.now().toISOString();
-    await importFromService(context);
+    const context = await createContext(runtime, task, connected);
+    const failure = await importFromService(context).then(
+      () => null,
+      (error: unknown) => ({ error }),
+    );
     const { from, into, mode, source, report } = context;
     const { states } = context.expected;
     const expected = { requests: states, seconds: Math.ceil(states / task.connection.requestsPerSecond) };
     const times = { startedAt, endedAt: clock.now().toISOString() };
-    return { report, summary: { from, into, mode, ...times, requests: source.requests, expected } };
+    return { report, failure, summary: { from, into, mode, ...times, requests: source.requests, expected } };
   } finally {
     await gateway.close();
   }

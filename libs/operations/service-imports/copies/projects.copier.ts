@@ -1,19 +1,17 @@
-import { findOrigin } from '../target/origins.queries.js';
 import { getText, type ForeignResource } from '../source/source-documents.js';
 import type { NewResource } from '../target/target.requests.js';
-import { copyResource, indexByAttribute, pickAttributes, type ImportContext } from './resources.copier.js';
+import {
+  continueAfter,
+  copyResource,
+  findCopyAmong,
+  indexByAttribute,
+  pickAttributes,
+  type ImportContext,
+} from './resources.copier.js';
 
 const KIND = 'projects';
-
-/** Returns whether the resource here is the copy of that at the source, and not another one with its name. */
-export const isCopyOf = async (
-  { database, from }: ImportContext,
-  present: ForeignResource,
-  source: ForeignResource,
-): Promise<boolean> => {
-  const origin = await findOrigin(database, present.id);
-  return origin?.from === from && origin.id === source.id;
-};
+/** Each organization has a project with this name. */
+const DEFAULT_PROJECT = 'default project';
 
 /** Returns the key-value tags of a project or workspace, as a relationship of a request. */
 export const readTagBindings = async (
@@ -50,18 +48,23 @@ const toNewProject = async (context: ImportContext, source: ForeignResource): Pr
 const copyProject = async (
   context: ImportContext,
   source: ForeignResource,
-  present: ForeignResource | undefined,
+  {
+    present,
+    namesake,
+  }: { readonly present?: ForeignResource | undefined; readonly namesake?: ForeignResource | undefined },
 ): Promise<void> => {
   const name = getText(source, 'name') ?? '';
-  const isCopy = present === undefined || (await isCopyOf(context, present, source));
-  if (present && !isCopy) {
-    context.report.add(KIND, name, 'kept', 'exists already: workspaces are added to it, and it stays as it is');
-    context.projects.set(source.id, { id: present.id, name, mayChange: false });
+  if (!present && namesake && !context.copies.has(source.id)) {
+    const outcome = name.toLowerCase() === DEFAULT_PROJECT ? 'withheld' : 'kept';
+    context.report.add(KIND, name, outcome, 'exists already: workspaces are added to it, and it stays as it is');
+    context.projects.set(source.id, { id: namesake.id, name, mayChange: false });
     return;
   }
   const path = `/api/v2/organizations/${context.into}/projects`;
   const resource = await toNewProject(context, source);
-  const id = await copyResource(context, { kind: KIND, name, source, path, resource, present, mayChange: true });
+  const optional = Object.keys(resource.attributes).filter((attribute) => attribute !== 'name');
+  const copy = { kind: KIND, name, source, path, resource, present, mayChange: true, optional };
+  const id = await copyResource(context, copy);
   if (getText(source, 'auto-destroy-activity-duration') !== null) {
     context.report.add('settings', name, 'withheld', 'auto-destroy-activity-duration of the project');
   }
@@ -70,8 +73,12 @@ const copyProject = async (
 
 /** Copies projects. Those that exist under their name, such as the default project, get workspaces, and nothing else. */
 export const copyProjects = async (context: ImportContext): Promise<void> => {
-  const present = indexByAttribute(await context.target.list(`/api/v2/organizations/${context.into}/projects`), 'name');
+  const projects = await context.target.list(`/api/v2/organizations/${context.into}/projects`);
+  const byName = indexByAttribute(projects, 'name');
   for await (const project of context.source.list(`/api/v2/organizations/${context.organization}/projects`)) {
-    await copyProject(context, project, present.get((getText(project, 'name') ?? '').toLowerCase()));
+    const namesake = byName.get((getText(project, 'name') ?? '').toLowerCase());
+    await continueAfter(context, { kind: KIND, name: getText(project, 'name') ?? project.id }, () =>
+      copyProject(context, project, { present: findCopyAmong(context, project, projects), namesake }),
+    );
   }
 };

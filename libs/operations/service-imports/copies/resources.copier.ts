@@ -2,6 +2,7 @@ import type { Clock, ImportOrigin } from '#platform/kernel';
 import type { Database } from '#platform/postgres';
 import type { ImportReport } from '../report/import-report.js';
 import type { SourceReader } from '../source/source.reader.js';
+import { ImportSourceError } from '../source/source-errors.js';
 import { getText, type ForeignResource } from '../source/source-documents.js';
 import type { ImportTarget, NewResource } from '../target/target.requests.js';
 import type { SuppliedValues } from './supplied-values.js';
@@ -28,6 +29,8 @@ export type ImportContext = {
   /** How many state versions of each workspace to copy, the newest ones; null for all. */
   readonly newestStates: number | null;
   readonly signal: AbortSignal;
+  /** The ids here of what this and earlier imports have created, by id at the source. */
+  readonly copies: Map<string, string>;
   /** What was copied, by id at the source. */
   readonly projects: Map<string, CopiedResource>;
   readonly teams: Map<string, CopiedResource>;
@@ -47,18 +50,34 @@ export const describeOrigin = ({ from, clock }: ImportContext, source: ForeignRe
   return { from, id: source.id, time: isPast ? time.toISOString() : null };
 };
 
+/** Copies one item. If the source does not return a part of it, the report says so, and the import continues. */
+export const continueAfter = async (
+  { report }: ImportContext,
+  { kind, name }: { readonly kind: string; readonly name: string },
+  copy: () => Promise<void>,
+): Promise<void> => {
+  try {
+    await copy();
+  } catch (error) {
+    if (!(error instanceof ImportSourceError) || error.endsImport) throw error;
+    report.add(kind, name, 'failed', error.message);
+  }
+};
+
 type ResourceCopy = {
   readonly kind: string;
   readonly name: string;
   readonly source: ForeignResource;
   readonly path: string;
   readonly resource: NewResource;
-  /** The resource with the same name here. */
+  /** The copy here, if there is one. */
   readonly present: ForeignResource | undefined;
   /** Whether the resource may be created. Without it, its absence is a difference. */
   readonly mayChange: boolean;
   /** Attributes that no document shows, such as secrets. */
   readonly hidden?: readonly string[];
+  /** Attributes without which the resource is still a copy. They are left out if the site refuses them. */
+  readonly optional?: readonly string[];
 };
 
 const isBlank = (value: unknown): boolean =>
@@ -88,7 +107,7 @@ export const listDifferences = (
  * or undefined if there is none.
  */
 export const copyResource = async (context: ImportContext, copy: ResourceCopy): Promise<string | null | undefined> => {
-  const { kind, name, source, path, resource, present, mayChange, hidden } = copy;
+  const { kind, name, source, path, resource, present, mayChange, hidden, optional = [] } = copy;
   const { report, mode, target, signal } = context;
   signal.throwIfAborted();
   if (present) {
@@ -96,6 +115,10 @@ export const copyResource = async (context: ImportContext, copy: ResourceCopy): 
     if (differences.length === 0) report.add(kind, name, 'same');
     else report.add(kind, name, 'differs', differences.join(', '));
     return present.id;
+  }
+  if (context.copies.has(source.id)) {
+    report.add(kind, name, 'kept', 'was imported, and deleted here: it stays deleted');
+    return undefined;
   }
   if (!mayChange || mode === 'verify') {
     report.add(kind, name, 'differs', 'is missing here');
@@ -105,11 +128,12 @@ export const copyResource = async (context: ImportContext, copy: ResourceCopy): 
     report.add(kind, name, 'created');
     return null;
   }
-  const outcome = await target.create(path, resource, describeOrigin(context, source));
+  const outcome = await target.create(path, resource, { origin: describeOrigin(context, source), optional });
   if ('refused' in outcome) {
     report.add(kind, name, 'failed', outcome.refused);
     return undefined;
   }
+  context.copies.set(source.id, outcome.id);
   const dropped = outcome.dropped.map((attribute) => `${attribute.path.join('/')} is left out: ${attribute.detail}`);
   report.add(kind, name, 'created', dropped.length > 0 ? dropped.join('; ') : null);
   return outcome.id;
@@ -121,6 +145,16 @@ export const pickAttributes = (
   names: readonly string[],
 ): Readonly<Record<string, unknown>> =>
   Object.fromEntries(names.flatMap((name) => (attributes[name] === undefined ? [] : [[name, attributes[name]]])));
+
+/** Returns the copy of a resource among those here. It may have another name now. */
+export const findCopyAmong = (
+  { copies }: ImportContext,
+  source: ForeignResource,
+  present: readonly ForeignResource[],
+): ForeignResource | undefined => {
+  const id = copies.get(source.id);
+  return id === undefined ? undefined : present.find((one) => one.id === id);
+};
 
 /** Returns resources by the value of an attribute, in lower case. */
 export const indexByAttribute = (

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { parseStateIdentity } from '#workspaces/state';
+import type { ImportedState } from '../target/origins.queries.js';
 import type { SourceReader } from '../source/source.reader.js';
 import { ImportSourceError } from '../source/source-errors.js';
 import { getText, type ForeignResource } from '../source/source-documents.js';
@@ -30,9 +32,10 @@ const listVersions = async (context: ImportContext, workspace: string): Promise<
   return versions.reverse();
 };
 
-const readFacts = (bytes: Uint8Array): { readonly serial?: unknown; readonly lineage?: unknown } => {
+/** A file that is no state is refused by the site, which says why. */
+const readIdentity = (bytes: Uint8Array): { readonly serial?: number; readonly lineage?: string | null } => {
   try {
-    return (JSON.parse(Buffer.from(bytes).toString('utf8')) ?? {}) as { serial?: unknown; lineage?: unknown };
+    return parseStateIdentity(bytes);
   } catch {
     return {};
   }
@@ -44,13 +47,13 @@ const downloadVersion = (source: SourceReader, version: ForeignResource): Promis
   source.download(getText(version, 'hosted-state-download-url') ?? '');
 
 const toNewVersion = (version: ForeignResource, bytes: Uint8Array) => {
-  const { serial, lineage } = readFacts(bytes);
+  const { serial = version.attributes['serial'], lineage } = readIdentity(bytes);
   return {
     type: 'state-versions',
     attributes: {
-      serial: typeof serial === 'number' ? serial : version.attributes['serial'],
+      serial,
       md5: computeMd5(bytes),
-      ...(typeof lineage === 'string' ? { lineage } : {}),
+      ...(lineage ? { lineage } : {}),
       // At the source, a version can have the serial of an earlier one.
       force: true,
       state: Buffer.from(bytes).toString('base64'),
@@ -66,21 +69,48 @@ const copyVersion = async (
   const { source, target, report } = context;
   const bytes = await downloadVersion(source, version);
   const path = `/api/v2/workspaces/${workspace.id}/state-versions`;
-  const outcome = await target.create(path, toNewVersion(version, bytes), describeOrigin(context, version));
+  const resource = toNewVersion(version, bytes);
+  const outcome = await target.create(path, resource, { origin: describeOrigin(context, version), optional: [] });
   if ('refused' in outcome) report.add(KIND, `${workspace.name} ${version.id}`, 'failed', outcome.refused);
   else report.add(KIND, workspace.name, 'created');
   return 'id' in outcome;
 };
 
-/** Compares the bytes at the source with those that were stored here. Only --verify reads them. */
+/** Returns the MD5 of the file that is stored here; null if it cannot be read. */
+const digestStored = async ({ target }: ImportContext, id: string): Promise<string | null> => {
+  const version = await target.find(`/api/v2/state-versions/${id}`);
+  const url = URL.parse((version && getText(version, 'hosted-state-download-url')) ?? '');
+  return url ? target.digest(`${url.pathname}${url.search}`) : null;
+};
+
+/** Compares the bytes at the source with those that are stored here. Only --verify reads them. */
 const compareVersion = async (
-  { source, report, mode }: ImportContext,
+  context: ImportContext,
   version: ForeignResource,
-  { name, md5 }: { readonly name: string; readonly md5: string },
+  { name, state }: { readonly name: string; readonly state: ImportedState },
 ): Promise<void> => {
-  const isSame = mode !== 'verify' || computeMd5(await downloadVersion(source, version)) === md5;
-  if (isSame) report.add(KIND, name, 'same');
+  const { source, report, mode } = context;
+  if (mode !== 'verify') return report.add(KIND, name, 'same');
+  const md5 = computeMd5(await downloadVersion(source, version));
+  const stored = await digestStored(context, state.id);
+  if (stored === md5) report.add(KIND, name, 'same');
+  else if (stored === null) report.add(KIND, name, 'differs', `the file of ${version.id} cannot be read here`);
   else report.add(KIND, name, 'differs', `${version.id} has other bytes at the source`);
+};
+
+/** Returns null if the source does not return the version. The other workspaces are copied nevertheless. */
+const tryVersion = async <T>(
+  { report }: ImportContext,
+  version: ForeignResource,
+  work: () => Promise<T>,
+): Promise<T | null> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ImportSourceError) || error.endsImport) throw error;
+    report.add(KIND, version.id, 'failed', error.message);
+    return null;
+  }
 };
 
 type CopiedWorkspace = { readonly id: string; readonly name: string };
@@ -89,8 +119,8 @@ type StateCopy = {
   readonly name: string;
   /** Null if a dry run would create the workspace. */
   readonly id: string | null;
-  /** The MD5 of versions that are here, by their id at the source. */
-  readonly copied: ReadonlyMap<string, string>;
+  /** The versions that are here, by their id at the source. */
+  readonly copied: ReadonlyMap<string, ImportedState>;
   readonly mayChange: boolean;
 };
 
@@ -105,8 +135,8 @@ export const copyStateVersions = async (context: ImportContext, copy: StateCopy)
   // A version between copied ones cannot be added: it would become the current state.
   const first = versions.findLastIndex((version) => copied.has(version.id)) + 1;
   for (const version of versions.slice(0, first)) {
-    const md5 = copied.get(version.id);
-    if (md5 !== undefined) await compareVersion(context, version, { name, md5 });
+    const state = copied.get(version.id);
+    if (state) await tryVersion(context, version, () => compareVersion(context, version, { name, state }));
     else report.add(KIND, name, 'differs', `${version.id} is missing, and a later version is here`);
   }
   for (const version of versions.slice(first)) {
@@ -115,7 +145,7 @@ export const copyStateVersions = async (context: ImportContext, copy: StateCopy)
     else if (mode === 'dry run' || id === null) {
       report.add(KIND, name, 'created');
       expected.states += 1;
-    } else if (!(await copyVersion(context, version, { id, name }))) return false;
+    } else if (!(await tryVersion(context, version, () => copyVersion(context, version, { id, name })))) return false;
   }
   return true;
 };

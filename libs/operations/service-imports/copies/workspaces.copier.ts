@@ -1,8 +1,15 @@
 import { loadImportedWorkspace, type ImportedWorkspaceState } from '../target/origins.queries.js';
 import { getText, type ForeignResource } from '../source/source-documents.js';
 import type { NewResource } from '../target/target.requests.js';
-import { copyResource, pickAttributes, toOneRelationship, type ImportContext } from './resources.copier.js';
-import { isCopyOf, readTagBindings, toTagBindings } from './projects.copier.js';
+import {
+  continueAfter,
+  copyResource,
+  describeOrigin,
+  pickAttributes,
+  toOneRelationship,
+  type ImportContext,
+} from './resources.copier.js';
+import { readTagBindings, toTagBindings } from './projects.copier.js';
 import { copyStateVersions } from './state-versions.copier.js';
 import { copyTeamAccess } from './teams.copier.js';
 import { copyVariables } from './variables.copier.js';
@@ -34,6 +41,16 @@ const WITHHELD_SETTINGS = ['assessments-enabled', 'auto-destroy-activity-duratio
 
 /** Leaves out the webhook, whose address is a secret. */
 const REPOSITORY_FIELDS = ['identifier', 'branch', 'tags-regex', 'ingress-submodules'];
+
+/** A workspace without them would do something else than that at the source. */
+const REQUIRED_SETTINGS: ReadonlySet<string> = new Set([
+  'name',
+  'allow-destroy-plan',
+  'auto-apply',
+  'execution-mode',
+  'inherits-project-auto-destroy',
+  'working-directory',
+]);
 
 const isOff = (value: unknown): boolean => value === null || value === undefined || value === false;
 
@@ -79,11 +96,40 @@ const toNewWorkspace = async (
   };
 };
 
-const NOTHING_COPIED: ImportedWorkspaceState = { states: new Map(), wasLocked: false, hasOwnStates: false };
+const NOTHING_COPIED: ImportedWorkspaceState = {
+  states: new Map(),
+  isNew: true,
+  isWithImport: false,
+  isComplete: false,
+  hasOwnStates: false,
+};
 
 /** Reason of the lock with which a copied workspace waits until people use it. */
 export const describeImportLock = (from: string): string =>
   `Imported from ${from}, where it is still in use. Unlock it when nobody uses it there any more.`;
+
+/** Reason of the lock until everything is copied. */
+const describeOpenLock = (from: string): string =>
+  `Being imported from ${from}. Keep the lock: states are missing, and old ones are current.`;
+
+/** Locks the copy before it gets its first state. Returns whether the import has the lock. */
+const holdCopy = async (context: ImportContext, { source, name, id, state }: OpenCopy): Promise<boolean> => {
+  if (id === null || context.mode !== 'apply' || state.isWithImport) return true;
+  const origin = describeOrigin(context, source);
+  const time = origin.time ?? context.clock.now().toISOString();
+  const body = { reason: describeOpenLock(context.from) };
+  const refused = await context.target.change(`/api/v2/workspaces/${id}/actions/lock`, body, { ...origin, time });
+  if (refused !== null) context.report.add('locks', name, 'failed', refused);
+  return refused === null;
+};
+
+/** Gives the lock the reason by which a later run knows that the copy is complete. */
+const completeCopy = async (context: ImportContext, { source, name, id }: OpenCopy): Promise<void> => {
+  const body = { reason: describeImportLock(context.from) };
+  const origin = { from: context.from, id: source.id, time: null };
+  const refused = await context.target.change(`/api/v2/workspaces/${id}/actions/lock`, body, origin);
+  if (refused !== null) context.report.add('locks', name, 'failed', refused);
+};
 
 /** The copy of a workspace while its contents are copied. */
 type OpenCopy = {
@@ -91,14 +137,14 @@ type OpenCopy = {
   readonly name: string;
   readonly id: string | null;
   readonly state: ImportedWorkspaceState;
-  /** Whether it is not complete, so that nobody uses it yet. */
+  /** Whether nobody uses it yet. */
   readonly mayChange: boolean;
 };
 
-const copyContents = async (
-  context: ImportContext,
-  { source, name, id, state, mayChange }: OpenCopy,
-): Promise<void> => {
+const copyContents = async (context: ImportContext, copy: OpenCopy): Promise<void> => {
+  const { source, name, id, state, mayChange } = copy;
+  if (mayChange && !(await holdCopy(context, copy))) return;
+  const failures = context.report.count('failed');
   await copyVariables(context, {
     label: `workspaces/${name}`,
     sourcePath: `/api/v2/workspaces/${source.id}/vars`,
@@ -106,42 +152,77 @@ const copyContents = async (
     mayChange,
   });
   await copyTeamAccess(context, { kind: 'workspace', sourceId: source.id, id, name, mayChange });
-  const isComplete = await copyStateVersions(context, { name, id, copied: state.states, mayChange });
-  if (!isComplete || id === null || state.wasLocked || context.mode !== 'apply') return;
-  // The last step: a later run knows by it that the copy is complete.
-  const refused = await context.target.change(`/api/v2/workspaces/${id}/actions/lock`, {
-    reason: describeImportLock(context.from),
-  });
-  if (refused !== null) context.report.add('locks', name, 'failed', refused);
+  const hasStates = await copyStateVersions(context, { name, id, copied: state.states, mayChange });
+  const isComplete = hasStates && context.report.count('failed') === failures;
+  if (!isComplete || !mayChange || id === null || state.isComplete || context.mode !== 'apply') return;
+  await completeCopy(context, copy);
 };
 
-/** Returns the copy of a workspace here, or undefined. */
+/** Returns the copy of a workspace here, which can have another name now, or undefined. */
 export const findCopy = async (
   context: ImportContext,
   source: ForeignResource,
-  name: string,
-): Promise<{ readonly present: ForeignResource | undefined; readonly isForeign: boolean }> => {
-  const path = `/api/v2/organizations/${context.into}/workspaces/${encodeURIComponent(name)}`;
-  const present = (await context.target.find(path)) ?? undefined;
-  return { present, isForeign: present !== undefined && !(await isCopyOf(context, present, source)) };
+): Promise<ForeignResource | undefined> => {
+  const id = context.copies.get(source.id);
+  return id === undefined ? undefined : ((await context.target.find(`/api/v2/workspaces/${id}`)) ?? undefined);
 };
 
-const copyWorkspace = async (context: ImportContext, source: ForeignResource): Promise<void> => {
-  const { report, into, projects, workspaces, database, from } = context;
-  const name = getText(source, 'name') ?? '';
-  const { present, isForeign } = await findCopy(context, source, name);
-  if (isForeign) return report.add(KIND, name, 'kept', 'another workspace has this name, and stays as it is');
-  const state = present ? await loadImportedWorkspace(database, present.id) : NOTHING_COPIED;
-  const project = projects.get(source.related['project']?.[0] ?? '');
-  if (!project) return report.add(KIND, name, 'failed', 'its project was not copied');
-  const resource = await toNewWorkspace(context, source, project.id ?? '');
-  const path = `/api/v2/organizations/${into}/workspaces`;
-  const id = await copyResource(context, { kind: KIND, name, source, path, resource, present, mayChange: true });
+const isNameTaken = async ({ target, into, copies }: ImportContext, { id }: ForeignResource, name: string) =>
+  !copies.has(id) &&
+  (await target.find(`/api/v2/organizations/${into}/workspaces/${encodeURIComponent(name)}`)) !== null;
+
+/** Reports what belongs to the workspace in other ways than at the source. */
+const compareProject = (
+  { report, projects }: ImportContext,
+  source: ForeignResource,
+  present: ForeignResource,
+): void => {
+  const expected = projects.get(source.related['project']?.[0] ?? '')?.id;
+  if (present.related['project']?.[0] === expected) return;
+  report.add('projects of workspaces', getText(source, 'name') ?? '', 'differs', 'is in another project here');
+};
+
+const loadState = ({ database, from }: ImportContext, present: ForeignResource | undefined) =>
+  present ? loadImportedWorkspace(database, present.id, describeImportLock(from)) : Promise.resolve(NOTHING_COPIED);
+
+const reportWithheld = ({ report }: ImportContext, source: ForeignResource, name: string): void => {
   const withheld = describeWithheld(source);
   if (withheld !== null) report.add('settings', name, 'withheld', withheld);
+};
+
+const isUntouched = ({ isNew, isWithImport, hasOwnStates }: ImportedWorkspaceState): boolean =>
+  isWithImport || (isNew && !hasOwnStates);
+
+const copyWorkspace = async (context: ImportContext, source: ForeignResource): Promise<void> => {
+  const { report, into, projects, workspaces } = context;
+  const name = getText(source, 'name') ?? '';
+  // Such a name cannot be a part of an address.
+  if (!name.isWellFormed()) return report.add(KIND, source.id, 'failed', 'its name is no valid text');
+  const present = await findCopy(context, source);
+  if (await isNameTaken(context, source, name)) {
+    return report.add(KIND, name, 'kept', 'another workspace has this name, and stays as it is');
+  }
+  const state = await loadState(context, present);
+  const project = projects.get(source.related['project']?.[0] ?? '');
+  if (!project && !present) return report.add(KIND, name, 'failed', 'its project was not copied');
+  const resource = await toNewWorkspace(context, source, project?.id ?? '');
+  const path = `/api/v2/organizations/${into}/workspaces`;
+  const optional = Object.keys(resource.attributes).filter((attribute) => !REQUIRED_SETTINGS.has(attribute));
+  const id = await copyResource(context, {
+    kind: KIND,
+    name,
+    source,
+    path,
+    resource,
+    present,
+    mayChange: true,
+    optional,
+  });
+  if (present) compareProject(context, source, present);
+  reportWithheld(context, source, name);
   if (id === undefined) return;
   // As soon as somebody unlocks it, people use it here.
-  const mayChange = !state.wasLocked || present?.attributes['locked-reason'] === describeImportLock(from);
+  const mayChange = isUntouched(state);
   workspaces.set(source.id, { id, name, mayChange });
   await copyContents(context, { source, name, id, state, mayChange });
 };
@@ -150,7 +231,9 @@ const copyWorkspace = async (context: ImportContext, source: ForeignResource): P
 export const copyWorkspaces = async (context: ImportContext): Promise<void> => {
   let done = 0;
   for await (const workspace of context.source.list(`/api/v2/organizations/${context.organization}/workspaces`)) {
-    await copyWorkspace(context, workspace);
+    await continueAfter(context, { kind: KIND, name: getText(workspace, 'name') ?? workspace.id }, () =>
+      copyWorkspace(context, workspace),
+    );
     context.progress(KIND, (done += 1), null);
   }
 };

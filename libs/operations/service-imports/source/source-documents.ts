@@ -22,7 +22,12 @@ export type ForeignResource = {
 };
 
 /** A page of a list. `next`: null on the last page. */
-type ForeignPage = { readonly resources: readonly ForeignResource[]; readonly next: number | null };
+type ForeignPage = {
+  readonly resources: readonly ForeignResource[];
+  /** How many resources of the page are none. */
+  readonly malformed: number;
+  readonly next: number | null;
+};
 
 const toResource = ({ attributes, relationships, ...identity }: z.infer<typeof resource>): ForeignResource => ({
   ...identity,
@@ -40,13 +45,17 @@ export const parseForeignResource = (document: unknown): ForeignResource =>
   toResource(z.object({ data: resource }).parse(document).data);
 
 const page = z.object({
-  data: z.array(resource).max(1_000),
+  data: z.array(z.unknown()).max(1_000),
   meta: z.object({ pagination: z.object({ 'next-page': z.int().nullish() }).nullish() }).nullish(),
 });
 
 export const parseForeignPage = (document: unknown): ForeignPage => {
   const { data, meta } = page.parse(document);
-  return { resources: data.map(toResource), next: meta?.pagination?.['next-page'] ?? null };
+  const resources = data.flatMap((value) => {
+    const parsed = resource.safeParse(value);
+    return parsed.success ? [toResource(parsed.data)] : [];
+  });
+  return { resources, malformed: data.length - resources.length, next: meta?.pagination?.['next-page'] ?? null };
 };
 
 /** Returns the attribute if it is a text, else null. */

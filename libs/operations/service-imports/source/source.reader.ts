@@ -41,6 +41,8 @@ const computePause = (response: Response | null, attempt: number): number => {
 export class SourceReader {
   /** The requests so far. */
   requests = 0;
+  /** Resources in lists that are none. They are left out. */
+  malformed = 0;
   private nextAt = 0;
 
   constructor(private readonly connection: SourceConnection) {}
@@ -60,10 +62,11 @@ export class SourceReader {
       for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
       const response = await this.send(url, 'documents');
       if (response.status === 404 || response.status === 403) return;
-      const { resources, next } = await this.parse(path, response, parseForeignPage);
+      const { resources, malformed, next } = await this.parse(path, response, parseForeignPage);
+      this.malformed += malformed;
       yield* resources;
       // Pages are counted here: the numbers of a hostile server could form a circle.
-      if (next === null || resources.length === 0) return;
+      if (next === null || resources.length + malformed === 0) return;
     }
     throw new ImportSourceError(`${path} has more than ${MAX_PAGES} pages`);
   }
@@ -74,7 +77,11 @@ export class SourceReader {
     if (!url) throw new ImportSourceError('a state has an address that is no URL');
     const response = await this.send(url, 'files');
     if (response.status !== 200) throw new ImportSourceError(`${url.host} answered ${response.status} for a state`);
-    return new Uint8Array(await response.arrayBuffer());
+    try {
+      return new Uint8Array(await response.arrayBuffer());
+    } catch (error) {
+      throw new ImportSourceError(`${url.host} did not return a complete state`, { cause: error });
+    }
   }
 
   /** Locks or unlocks a workspace. Returns whether the source agreed. */
@@ -93,7 +100,8 @@ export class SourceReader {
   }
 
   private async parse<T>(path: string, response: Response, read: (document: unknown) => T): Promise<T> {
-    if (response.status !== 200) throw new ImportSourceError(describeStatus(path, response.status));
+    if (response.status !== 200)
+      throw new ImportSourceError(describeStatus(path, response.status), { endsImport: response.status === 401 });
     try {
       return read(await response.json());
     } catch (error) {
@@ -107,7 +115,10 @@ export class SourceReader {
       if (response instanceof Response && !isPassing(response.status)) return response;
       if (attempt === MAX_ATTEMPTS) {
         const reason = response instanceof Response ? `answered ${response.status}` : 'could not be reached';
-        throw new ImportSourceError(`${url.host} ${reason}, ${MAX_ATTEMPTS} times`, { cause: response });
+        throw new ImportSourceError(`${url.host} ${reason}, ${MAX_ATTEMPTS} times`, {
+          cause: response,
+          endsImport: !(response instanceof Response) && kind === 'documents',
+        });
       }
       await this.connection.pause(computePause(response instanceof Response ? response : null, attempt));
     }

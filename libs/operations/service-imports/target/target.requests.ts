@@ -28,8 +28,8 @@ const errorDocument = z.object({
 });
 
 const POINTER = '/data/attributes/';
-/** Without them, there is no resource. */
-const REQUIRED: ReadonlySet<string> = new Set(['name', 'key', 'access', 'email', 'serial', 'md5', 'state', 'category']);
+/** How a resource is created. `optional`: attributes without which it is still a copy. */
+type CreationOptions = { readonly origin: ImportOrigin; readonly optional: readonly string[] };
 
 const parseErrors = ({ document }: TargetResponse) => errorDocument.safeParse(document).data?.errors ?? [];
 
@@ -42,17 +42,25 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Returns the path of the attribute, or of its member, that a pointer names. */
-const parsePointer = (pointer: string, attributes: Readonly<Record<string, unknown>>): readonly string[] | null => {
+const parsePointer = (
+  pointer: string,
+  attributes: Readonly<Record<string, unknown>>,
+  optional: readonly string[],
+): readonly string[] | null => {
   const [name = '', member] = pointer.startsWith(POINTER) ? pointer.slice(POINTER.length).split('/') : [];
-  if (!Object.hasOwn(attributes, name) || REQUIRED.has(name)) return null;
+  if (!Object.hasOwn(attributes, name) || !optional.includes(name)) return null;
   const value = attributes[name];
   return member !== undefined && isObject(value) && Object.hasOwn(value, member) ? [name, member] : [name];
 };
 
-const findRefusedAttribute = (response: TargetResponse, { attributes }: NewResource): DroppedAttribute | null => {
+const findRefusedAttribute = (
+  response: TargetResponse,
+  { attributes }: NewResource,
+  optional: readonly string[],
+): DroppedAttribute | null => {
   if (response.status !== 422) return null;
   for (const { source, detail = '' } of parseErrors(response)) {
-    const path = parsePointer(source?.pointer ?? '', attributes);
+    const path = parsePointer(source?.pointer ?? '', attributes, optional);
     if (path) return { path, detail };
   }
   return null;
@@ -101,23 +109,29 @@ export class ImportTarget {
     return resources;
   }
 
-  /** Creates a resource. Leaves out attributes that the site refuses, if it can exist without them. */
-  async create(path: string, resource: NewResource, origin: ImportOrigin): Promise<CreationOutcome> {
+  /** Creates a resource. Leaves out optional attributes that the site refuses. */
+  async create(path: string, resource: NewResource, { origin, optional }: CreationOptions): Promise<CreationOutcome> {
     const dropped: DroppedAttribute[] = [];
     for (let body = resource; ;) {
       const response = await this.fetch({ method: 'POST', path, body: { data: body }, origin });
       requireExpected(response, path);
       if (response.status < 300) return { id: parseForeignResource(response.document).id, dropped };
-      const refused = findRefusedAttribute(response, body);
+      const refused = findRefusedAttribute(response, body, optional);
       if (!refused) return { refused: describeRefusal(response) };
       dropped.push(refused);
       body = { ...body, attributes: dropAttribute(body.attributes, refused.path) };
     }
   }
 
+  /** Returns the MD5 of a file; null if it cannot be read. */
+  async digest(path: string): Promise<string | null> {
+    const response = await this.fetch({ method: 'GET', path });
+    return response.status === 200 ? response.md5 : null;
+  }
+
   /** Sends a change. Returns null, or why it is refused. */
-  async change(path: string, body: unknown): Promise<string | null> {
-    const response = await this.fetch({ method: 'POST', path, body });
+  async change(path: string, body: unknown, origin?: ImportOrigin): Promise<string | null> {
+    const response = await this.fetch({ method: 'POST', path, body, ...(origin ? { origin } : {}) });
     requireExpected(response, path);
     return response.status < 300 ? null : describeRefusal(response);
   }

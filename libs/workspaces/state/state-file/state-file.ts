@@ -244,6 +244,15 @@ export const parseStateFile = (bytes: Uint8Array): ParsedStateFile => {
   };
 };
 
+/** Returns the serial and lineage of a state, and builds nothing else of it in memory. Throws as parseStateFile does. */
+export const parseStateIdentity = (bytes: Uint8Array): Pick<ParsedStateFile, 'serial' | 'lineage'> => {
+  const top = findTopLevelSpans(bytes);
+  return {
+    serial: parseSerial(bytes, top.serial),
+    lineage: parseOptionalText(bytes, top.lineage, 'lineage'),
+  };
+};
+
 const parseContent = (
   bytes: Uint8Array,
   top: TopLevelSpans,

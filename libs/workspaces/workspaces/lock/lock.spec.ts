@@ -62,6 +62,15 @@ describe('the lock of a workspace', () => {
   it('is refused while it is held, even to its holder', () =>
     given(createdEvent, lockedBy(alice)).when(lock(alice)).refuses('conflict', 'already locked by User alice'));
 
+  it('gets another reason from its holder if an import holds it, and from nobody else', () => {
+    const relock = (holder: typeof alice | typeof owners) =>
+      ({ type: 'LockWorkspace', data: { ...lock(holder).data, isImported: true } }) as const;
+    given(createdEvent, lockedBy(alice))
+      .when(relock(alice))
+      .yields({ type: 'WorkspaceLocked', data: { holder: alice, reason: 'because' } });
+    given(createdEvent, lockedBy(alice)).when(relock(owners)).refuses('conflict', 'already locked by User alice');
+  });
+
   describe('a refused lock', () => {
     const since = 'by User alice since 2026-11-21T10:00:00.000Z';
     const network = 'applying the network';

@@ -30,7 +30,11 @@ export type LockEvent =
 
 /** Commands that are refused if another caller holds the lock. */
 export type LockCommandInput =
-  | Message<'LockWorkspace', { holder: ActingPrincipal; reason: string; expiresAt: Timestamp | null }>
+  /** `isImported`: an import may give its own lock another reason, so that the workspace is never unlocked between both. */
+  | Message<
+      'LockWorkspace',
+      { holder: ActingPrincipal; reason: string; expiresAt: Timestamp | null; isImported?: boolean }
+    >
   | Message<'RenewLock', { holder: ActingPrincipal; expiresAt: Timestamp }>
   | Message<'UnlockWorkspace', { holder: ActingPrincipal }>;
 
@@ -76,8 +80,8 @@ const isLocked = (state: ActiveWorkspace): state is ActiveWorkspace & { readonly
 
 export const lockDecisions: HandlersByType<LockCommand, [state: ActiveWorkspace], readonly (LockEvent | StateEvent)[]> =
   {
-    LockWorkspace: ({ holder, reason, expiresAt, ...refusable }, state) => {
-      if (state.lock)
+    LockWorkspace: ({ holder, reason, expiresAt, isImported = false, ...refusable }, state) => {
+      if (state.lock && !(isImported && state.lock.holder.id === holder.id))
         throw describeLockConflict(state.lock, refusable, 'Unable to lock workspace. The workspace is already');
       return [{ type: 'WorkspaceLocked', data: { holder, reason } }, ...(expiresAt === null ? [] : [lease(expiresAt)])];
     },

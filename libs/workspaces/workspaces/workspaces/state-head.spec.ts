@@ -118,16 +118,14 @@ describe('creating a state version', () => {
       .yields(created('sv-1', { serial: 0 }), finalized('sv-1'));
   });
 
-  it('needs no lock if it is imported, and then makes the version current at once', () => {
-    const imported = { facts: facts(), isImported: true };
-    given(createdEvent)
-      .when(create('sv-1', { serial: 0 }, imported))
-      .yields(created('sv-1', { serial: 0 }), finalized('sv-1'), promoted('sv-1'));
+  it('makes the version current at once if it is imported, and needs a lock too', () => {
+    const imported = create('sv-1', { serial: 0 }, { facts: facts(), isImported: true });
     given(...locked)
-      .when(create('sv-1', { serial: 0 }, imported))
-      .yields(created('sv-1', { serial: 0 }), finalized('sv-1'));
+      .when(imported)
+      .yields(created('sv-1', { serial: 0 }), finalized('sv-1'), promoted('sv-1'));
+    given(createdEvent).when(imported).refuses('conflict', 'Lock the workspace first');
     given(createdEvent, lockedBy(bob))
-      .when(create('sv-1', { serial: 0 }, imported))
+      .when(imported)
       .refuses('conflict', /is locked by User bob/);
   });
 

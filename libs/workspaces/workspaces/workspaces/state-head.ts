@@ -123,13 +123,13 @@ const describeHolderKind = (holder: ActingPrincipal): string =>
 export const stateDecisions: HandlersByType<StateCommand, [state: ActiveWorkspace], readonly StateEvent[]> = {
   CreateStateVersion: ({ force, facts, isImported, ...creation }, { lock, stateHead }) => {
     const { id, serial, lineage, md5, createdBy, run, rollbackOf } = creation;
-    // A lock would begin in the history at the time of the import, and the imported version before it.
-    if (!lock && !isImported) throw conflict('Unable to create a state version. Lock the workspace first');
-    if (lock && lock.holder.id !== createdBy.id) {
+    if (!lock) throw conflict('Unable to create a state version. Lock the workspace first');
+    if (lock.holder.id !== createdBy.id) {
       throw conflict(`Unable to create a state version. The workspace is ${describeHolderKind(lock.holder)}`);
     }
     // A file of the repeated request was stored under the id of no version: libs/workspaces/state assigns it to the first one.
-    if (isRetry(stateHead.latest, creation)) return [];
+    // At the source of an import, two versions can have the same content.
+    if (!isImported && isRetry(stateHead.latest, creation)) return [];
     // Compared with finalized content: a pending version is discarded, whatever its serial.
     if (stateHead.finalized && !force) checkSequence(stateHead.finalized, creation);
     const data = { id, serial, lineage, md5, createdBy, run, rollbackOf };
@@ -138,7 +138,8 @@ export const stateDecisions: HandlersByType<StateCommand, [state: ActiveWorkspac
       ...decideDiscard(stateHead),
       createdEvent,
       ...(facts ? [toFinalizedEvent(id, facts)] : []),
-      ...(facts && !lock ? [toPromotedEvent(id, facts.resources)] : []),
+      // Versions of an import become current at once, so that the history shows each of them at its own time.
+      ...(facts && isImported ? [toPromotedEvent(id, facts.resources)] : []),
     ];
   },
   FinalizeStateVersion: ({ id, facts }, { stateHead: { latest } }) => {

@@ -78,6 +78,8 @@ export const beginLock = (
 ): readonly HistoryChange[] => {
   const { id, stream, organization, time } = event;
   if (!lookup.of(stream)) return [];
+  // The lock under which an import copies states: their times are before the time of the lock.
+  if (event.context.origin?.time) return [];
   return [
     ...updateWorkspace(event, { lock: { holder, reason, at: time } }, [LOCK_STARTED]),
     { locking: { id, workspace: stream, organization, lockedAt: time } },

@@ -29,7 +29,10 @@ export class WorkspacesHandler extends AggregateHandler<WorkspaceOperations> {
     PurgeWorkspace: (input) => purgeWorkspace(this.store, input),
     MoveWorkspaces: (input) => moveWorkspaces(this.store, input),
     AssignSshKey: (input) => this.change('AssignSshKey', input),
-    LockWorkspace: (input) => this.change('LockWorkspace', input),
+    LockWorkspace: (input) => {
+      const isImported = input.actor.origin !== undefined;
+      return this.change('LockWorkspace', { ...input, data: { ...input.data, isImported } });
+    },
     RenewLock: (input) => this.change('RenewLock', input),
     UnlockWorkspace: (input) => this.change('UnlockWorkspace', input),
     ForceUnlockWorkspace: (input) => this.change('ForceUnlockWorkspace', input),
