@@ -31,7 +31,7 @@ const SEED = chooseSeed(20_261_124);
  * identity provider. The test of a notification configuration needs a destination that answers, an assessment a workspace with an
  * applied run, and releases of terraform that the server lists cannot be deleted.
  */
-const MOST_REFUSED = 72;
+const MOST_REFUSED = 74;
 
 /** It needs the token of a request to the service of a run task, which no caller of the API has. */
 const REPORT_OF_RUN_TASK = 'PATCH /api/v2/task-results/{id}/callback';

@@ -51,7 +51,7 @@ export const facts: readonly MatrixRow[] = [
     about: organization,
     demands: ['report-facts'],
     status: 201,
-    trail: ['policy update'],
+    trail: ['stack create'],
     bodyFor: ({ world }) => createFact(world.unique('fact')),
   },
   { route: 'GET /audit-facts/schemas', about: site, demands: 'any token', status: 200 },

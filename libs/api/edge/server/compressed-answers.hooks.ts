@@ -14,6 +14,7 @@ const SIGNED_LINKS = [
   '-versions/upload/',
   '-versions/download/',
   '/v2/uploads/',
+  '/v2/modules/object/',
   '/v2/files/',
   '/v2/logs/',
   '/v2/plan-documents/',
