@@ -32,6 +32,8 @@ export type ResponseChecks = {
 export type SamlStatement = {
   readonly subject: string;
   readonly subjectFormat: string | null;
+  /** The text and its format: one text can name two people in two formats. */
+  readonly identity: string;
   /** The provider's id of its own session; null if it states none. */
   readonly sessionIndex: string | null;
   /** When the person authenticated at the provider, in milliseconds. */
@@ -42,6 +44,7 @@ export type SamlStatement = {
 const SUCCESS = 'urn:oasis:names:tc:SAML:2.0:status:Success';
 const BEARER = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 const TRANSIENT = 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient';
+const UNSPECIFIED = 'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified';
 const KNOWN_CONDITIONS = ['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction'];
 
 const requireVersion = (element: XmlElement): void => {
@@ -137,6 +140,25 @@ const readAttributes = (assertion: XmlElement): SamlStatement['attributes'] => {
   return attributes;
 };
 
+/**
+ * Names are unique within the provider and this server, which are also what missing qualifiers mean (SAML Core §8.3.7).
+ * People can request another format, and choose their names in some of them.
+ */
+const readName = (
+  subject: XmlElement,
+  { issuer, audience }: ResponseChecks,
+): Pick<SamlStatement, 'subject' | 'subjectFormat' | 'identity'> => {
+  const nameId = requireChild(subject, ASSERTION, 'NameID');
+  const { attributes } = nameId;
+  const format = attributes.get('Format') ?? UNSPECIFIED;
+  if (format === TRANSIENT) refuseXml('the NameID is transient, so it identifies nobody at the next sign-in');
+  if (!/^[\x21-\x7e]{1,255}$/.test(format)) refuseXml('the NameID has a format that is not accepted');
+  if ((attributes.get('NameQualifier') ?? issuer) !== issuer) refuseXml('the NameID is of another provider');
+  if ((attributes.get('SPNameQualifier') ?? audience) !== audience) refuseXml('the NameID is for another service');
+  const text = readText(nameId);
+  return { subject: text, subjectFormat: attributes.get('Format') ?? null, identity: `${format} ${text}` };
+};
+
 /** Returns the statement of an assertion whose signature was verified. Throws `ProviderFault` if a check fails. */
 export const readAssertion = (assertion: XmlElement, checks: ResponseChecks): SamlStatement => {
   requireVersion(assertion);
@@ -147,12 +169,8 @@ export const readAssertion = (assertion: XmlElement, checks: ResponseChecks): Sa
   checkConditions(assertion, checks);
   const subject = requireChild(assertion, ASSERTION, 'Subject');
   checkConfirmation(subject, checks);
-  const nameId = requireChild(subject, ASSERTION, 'NameID');
-  const subjectFormat = nameId.attributes.get('Format') ?? null;
-  if (subjectFormat === TRANSIENT) refuseXml('the NameID is transient, so it identifies nobody at the next sign-in');
   return {
-    subject: readText(nameId),
-    subjectFormat,
+    ...readName(subject, checks),
     ...readAuthentication(assertion, checks),
     attributes: readAttributes(assertion),
   };

@@ -79,8 +79,8 @@ export class SamlFlow {
       const claims = parseIdentityClaims(toRawClaims(statement, settings), {}, settings);
       if (!claims) throw new ProviderFault('invalid', 'the NameID is not 1 to 255 visible characters');
       if (maxAge !== null) requireRecent(claims, maxAge, checks.now);
-      const { subject, subjectFormat, sessionIndex } = statement;
-      return { claims, session: { subject, subjectFormat, sessionIndex } };
+      const { subject, subjectFormat, sessionIndex, identity } = statement;
+      return { claims: { ...claims, subject: identity }, session: { subject, subjectFormat, sessionIndex } };
     } catch (error) {
       throw toProviderFault(error);
     }

@@ -16,6 +16,7 @@ import { startTestServer, type TestServer } from '../../../../test/support/serve
 import { createServiceKey } from '../saml/certificates.crypto.js';
 
 const UNSIGNED = 'no certificate of the provider has signed it';
+const PERSISTENT = 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent';
 const FAILURE = 'A sign-in with an identity provider failed';
 
 const clock = new AdjustableClock();
@@ -268,6 +269,16 @@ describe('an assertion is refused', () => {
       'about a transient name',
       'the NameID is transient, so it identifies nobody at the next sign-in',
       () => ({ subjectFormat: 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient' }),
+    ],
+    [
+      'about a name of another provider',
+      'the NameID is of another provider',
+      () => ({ subjectFormat: `${PERSISTENT}" NameQualifier="${rival.provider.issuer}` }),
+    ],
+    [
+      'about a name for another service',
+      'the NameID is for another service',
+      () => ({ subjectFormat: `${PERSISTENT}" SPNameQualifier="${rival.provider.audience}` }),
     ],
     ['without a name', 'the NameID is not 1 to 255 visible characters', () => ({ subject: '' })],
   ])('%s', (_, reason, make) => expectRefusal(make(), reason));

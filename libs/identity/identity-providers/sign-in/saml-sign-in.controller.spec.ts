@@ -108,9 +108,19 @@ describe('a person', () => {
       attributes: { Username: ['ivan'], email: ['ivan@corp.example'] },
     });
     const rows = await server.database.rows<{ user: string }>(sql`
-      select user_id as "user" from user_identities where subject = 'ivan'`);
+      select user_id as "user" from user_identities where subject like '% ivan'`);
     expect(rows).toHaveLength(1);
     expect(rows[0]?.user).not.toBe(id);
+  });
+
+  it('is another person with the same name in another format', async () => {
+    const attributes = { Username: ['kim'] };
+    await acme.signIn(acme.open(), { subject: 'kim@corp.example', attributes });
+    const subjectFormat = 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress';
+    await acme.signIn(acme.open(), { subject: 'kim@corp.example', subjectFormat, attributes });
+    const rows = await server.database.rows<{ user: string }>(sql`
+      select distinct user_id as "user" from user_identities where subject like '%kim@corp.example'`);
+    expect(rows).toHaveLength(2);
   });
 
   it('links an account that exists, and then signs in to it', async () => {
