@@ -29,6 +29,7 @@ export type SamlForgery = {
   readonly authenticatedAt?: Date;
   readonly status?: string;
   readonly sessionIndex?: string;
+  readonly sessionEnd?: Date;
   readonly signature?: SignatureForgery;
   /** Changes the signed assertion, and the whole response afterwards. */
   readonly changeAssertion?: (xml: string) => string;
@@ -174,6 +175,7 @@ export class TestSamlProvider {
       ...forgery,
     };
     const [issued, end] = [now.toISOString(), stated.notOnOrAfter.toISOString()];
+    const sessionEnd = forgery.sessionEnd ? ` SessionNotOnOrAfter="${forgery.sessionEnd.toISOString()}"` : '';
     const audiences =
       stated.audience === null
         ? ''
@@ -185,7 +187,7 @@ export class TestSamlProvider {
       `InResponseTo="${stated.confirmedFor}" NotOnOrAfter="${end}" Recipient="${stated.recipient}"/>` +
       `</saml:SubjectConfirmation></saml:Subject><saml:Conditions NotBefore="${issued}" NotOnOrAfter="${end}">` +
       `${audiences}</saml:Conditions><saml:AuthnStatement AuthnInstant="${stated.authenticatedAt.toISOString()}" ` +
-      `SessionIndex="${stated.sessionIndex}"><saml:AuthnContext/></saml:AuthnStatement>` +
+      `SessionIndex="${stated.sessionIndex}"${sessionEnd}><saml:AuthnContext/></saml:AuthnStatement>` +
       `<saml:AttributeStatement>${renderAttributes(stated.attributes)}</saml:AttributeStatement></saml:Assertion>`
     );
   }

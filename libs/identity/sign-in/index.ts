@@ -1,7 +1,7 @@
 export { SignInModule, type SignInModuleOptions, signInDefinition } from './sign-in.module.js';
 export { createAccountMailsJob } from './notices/account-mails.job.js';
 export { AccountService } from './account/account.service.js';
-export { formatCookie, formatRemovedCookie, readCookie } from './flow/sign-in-cookies.js';
+export { formatCookie, formatRemovedCookie, formatStrictCookie, readCookie } from './flow/sign-in-cookies.js';
 export { getNextPath } from './flow/next-path.js';
 export { SignInFlow, type SignInRequest, type SignInResult } from './flow/sign-in-flow.service.js';
 export { SignInOptions, type SignInOption } from './flow/sign-in-options.js';

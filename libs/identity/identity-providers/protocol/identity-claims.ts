@@ -8,6 +8,8 @@ export type IdentityClaims = {
   readonly providerSession: string | null;
   /** When the person authenticated at the provider (`auth_time`); null if it does not state that. */
   readonly authenticatedAt: Timestamp | null;
+  /** When sessions here must end; null or absent if the provider does not limit them. */
+  readonly sessionEnd?: Timestamp | null;
   /** A text from which a user name can derive. */
   readonly name: string;
   readonly email: string | null;

@@ -32,12 +32,17 @@ export type ResponseChecks = {
 export type SamlStatement = {
   readonly subject: string;
   readonly subjectFormat: string | null;
+  /** Whether the name has a qualifier for the provider, and one for this server. */
+  readonly hasQualifier: boolean;
+  readonly hasServiceQualifier: boolean;
   /** The text and its format: one text can name two people in two formats. */
   readonly identity: string;
   /** The provider's id of its own session; null if it states none. */
   readonly sessionIndex: string | null;
   /** When the person authenticated at the provider, in milliseconds. */
   readonly authenticatedAt: number;
+  /** When sessions that the sign-in starts must end, in milliseconds; null if the provider does not limit them. */
+  readonly sessionEnd: number | null;
   readonly attributes: ReadonlyMap<string, readonly string[]>;
 };
 
@@ -118,14 +123,16 @@ const checkConfirmation = (subject: XmlElement, checks: ResponseChecks): void =>
 const readAuthentication = (
   assertion: XmlElement,
   { now, tolerance }: ResponseChecks,
-): Pick<SamlStatement, 'sessionIndex' | 'authenticatedAt'> => {
+): Pick<SamlStatement, 'sessionIndex' | 'authenticatedAt' | 'sessionEnd'> => {
   const [statement] = listChildren(assertion, ASSERTION, 'AuthnStatement');
   if (!statement) return refuseXml('the assertion does not state that the person has authenticated');
   const authenticatedAt = readTime(statement, 'AuthnInstant') ?? refuseXml('AuthnStatement has no AuthnInstant');
   if (authenticatedAt > now.getTime() + tolerance * 1_000) refuseXml('AuthnInstant is in the future');
   const end = readTime(statement, 'SessionNotOnOrAfter');
   if (end !== undefined && end <= now.getTime() - tolerance * 1_000) refuseXml('the session at the provider has ended');
-  return { authenticatedAt, sessionIndex: statement.attributes.get('SessionIndex') ?? null };
+  // With the tolerance, so that a session does not end before it starts.
+  const sessionEnd = end === undefined ? null : end + tolerance * 1_000;
+  return { authenticatedAt, sessionEnd, sessionIndex: statement.attributes.get('SessionIndex') ?? null };
 };
 
 const readAttributes = (assertion: XmlElement): SamlStatement['attributes'] => {
@@ -147,7 +154,7 @@ const readAttributes = (assertion: XmlElement): SamlStatement['attributes'] => {
 const readName = (
   subject: XmlElement,
   { issuer, audience }: ResponseChecks,
-): Pick<SamlStatement, 'subject' | 'subjectFormat' | 'identity'> => {
+): Pick<SamlStatement, 'subject' | 'subjectFormat' | 'identity' | 'hasQualifier' | 'hasServiceQualifier'> => {
   const nameId = requireChild(subject, ASSERTION, 'NameID');
   const { attributes } = nameId;
   const format = attributes.get('Format') ?? UNSPECIFIED;
@@ -156,7 +163,13 @@ const readName = (
   if ((attributes.get('NameQualifier') ?? issuer) !== issuer) refuseXml('the NameID is of another provider');
   if ((attributes.get('SPNameQualifier') ?? audience) !== audience) refuseXml('the NameID is for another service');
   const text = readText(nameId);
-  return { subject: text, subjectFormat: attributes.get('Format') ?? null, identity: `${format} ${text}` };
+  return {
+    subject: text,
+    subjectFormat: attributes.get('Format') ?? null,
+    hasQualifier: attributes.has('NameQualifier'),
+    hasServiceQualifier: attributes.has('SPNameQualifier'),
+    identity: `${format} ${text}`,
+  };
 };
 
 /** Returns the statement of an assertion whose signature was verified. Throws `ProviderFault` if a check fails. */

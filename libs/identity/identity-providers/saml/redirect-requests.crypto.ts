@@ -5,6 +5,8 @@ import { ASSERTION, escapeXml, PROTOCOL } from './xml-elements.js';
 const RSA_SHA256 = 'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256';
 const POST = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST';
 
+const LOGOUT_REQUEST_MS = 5 * 60_000;
+
 /** Returns the id of a message, which nobody can guess. It must not begin with a digit. */
 export const createMessageId = (): string => `_${randomBytes(20).toString('hex')}`;
 
@@ -36,20 +38,28 @@ export const renderAuthnRequest = (
 export type EndedSubject = {
   readonly subject: string;
   readonly subjectFormat: string | null;
+  /** Whether the provider has qualified the name: strict ones compare the qualifiers too. */
+  readonly hasQualifier: boolean;
+  readonly hasServiceQualifier: boolean;
   readonly sessionIndex: string | null;
 };
 
 export const renderLogoutRequest = (
-  message: SamlMessage,
-  { subject, subjectFormat, sessionIndex }: EndedSubject,
+  { issuer, ...message }: SamlMessage & { readonly issuer: string },
+  { subject, subjectFormat, hasQualifier, hasServiceQualifier, sessionIndex }: EndedSubject,
 ): string => {
-  const format = subjectFormat === null ? '' : ` Format="${escapeXml(subjectFormat)}"`;
+  const name = [
+    ...(hasQualifier ? [` NameQualifier="${escapeXml(issuer)}"`] : []),
+    ...(hasServiceQualifier ? [` SPNameQualifier="${escapeXml(message.entityId)}"`] : []),
+    ...(subjectFormat === null ? [] : [` Format="${escapeXml(subjectFormat)}"`]),
+  ].join('');
+  const end = new Date(message.now.getTime() + LOGOUT_REQUEST_MS).toISOString();
   const session = sessionIndex === null ? '' : `<samlp:SessionIndex>${escapeXml(sessionIndex)}</samlp:SessionIndex>`;
   return renderMessage(
     'LogoutRequest',
     message,
-    '',
-    `<saml:NameID${format}>${escapeXml(subject)}</saml:NameID>${session}`,
+    ` NotOnOrAfter="${end}"`,
+    `<saml:NameID${name}>${escapeXml(subject)}</saml:NameID>${session}`,
   );
 };
 

@@ -79,9 +79,9 @@ export class IdentitySignIn {
       await flow.recordRefusal({ reason: 'suspended', provider: provider.id, user }, request);
       return refuse('suspended');
     }
-    const { providerSession, authenticatedAt } = claims;
+    const { providerSession, authenticatedAt, sessionEnd = null } = claims;
     const { provesTwoFactor } = provider.settings;
-    const proved = { user, provider: provider.id, providerSession, authenticatedAt, provesTwoFactor };
+    const proved = { user, provider: provider.id, providerSession, authenticatedAt, sessionEnd, provesTwoFactor };
     const result = await flow.signInWithIdentity(proved, request);
     // The user was suspended or forgotten in between.
     return result.outcome === 'failed' ? refuse('suspended') : result;

@@ -109,3 +109,16 @@ export const renderNoSignOutPage = (name: string): StatusPage => ({
     link: { path: '/sign-in', text: 'Sign in again' },
   }),
 });
+
+/** The browser has no cookie of a session there, or did not send it because another site led here. */
+export const renderUnknownSessionPage = (name: string, id: string): StatusPage => ({
+  status: 404,
+  page: renderMessagePage({
+    title: 'No sign-out there',
+    messages: [
+      `This browser has no session of ${name} that this server knows, or a page of another site led here. ` +
+        `If you may be signed in at ${name}, sign out on its own page.`,
+    ],
+    link: { path: `/sign-in?left=${encodeURIComponent(id)}`, text: 'Sign in again' },
+  }),
+});

@@ -79,8 +79,12 @@ export class SamlFlow {
       const claims = parseIdentityClaims(toRawClaims(statement, settings), {}, settings);
       if (!claims) throw new ProviderFault('invalid', 'the NameID is not 1 to 255 visible characters');
       if (maxAge !== null) requireRecent(claims, maxAge, checks.now);
-      const { subject, subjectFormat, sessionIndex, identity } = statement;
-      return { claims: { ...claims, subject: identity }, session: { subject, subjectFormat, sessionIndex } };
+      const { subject, subjectFormat, hasQualifier, hasServiceQualifier, sessionIndex, identity } = statement;
+      const sessionEnd = statement.sessionEnd === null ? null : new Date(statement.sessionEnd).toISOString();
+      return {
+        claims: { ...claims, subject: identity, sessionEnd },
+        session: { subject, subjectFormat, hasQualifier, hasServiceQualifier, sessionIndex },
+      };
     } catch (error) {
       throw toProviderFault(error);
     }
@@ -88,9 +92,10 @@ export class SamlFlow {
 
   /** Returns the address that ends a session at the provider; null if the provider has none. */
   async buildSignOutAddress(provider: IdentityProviderRow, session: EndedSubject): Promise<string | null> {
-    const { signOutUrl: destination, clientId: entityId } = provider.settings;
+    const { signOutUrl: destination, clientId: entityId, issuer } = provider.settings;
     if (destination === null) return null;
-    const xml = renderLogoutRequest({ id: createMessageId(), entityId, destination, now: this.clock.now() }, session);
+    const message = { id: createMessageId(), entityId, destination, now: this.clock.now() };
+    const xml = renderLogoutRequest({ ...message, issuer }, session);
     return buildRedirect(destination, { xml, relayState: null, privateKey: await this.getPrivateKey(provider) });
   }
 

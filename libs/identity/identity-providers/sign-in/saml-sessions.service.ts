@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { formatCookie, formatRemovedCookie, readCookie, type SignInTokens } from '#identity/sign-in';
+import { formatRemovedCookie, formatStrictCookie, readCookie, type SignInTokens } from '#identity/sign-in';
 import type { EndedSubject } from '../saml/redirect-requests.crypto.js';
 
 const COOKIE = '__Host-cadastre-saml-session';
-const LIFE_MS = 24 * 3_600_000;
+/** Longer than sessions here last: the session at the provider can last longer too. */
+const LIFE_MS = 90 * 86_400_000;
 /** Longer values would make the cookie larger than browsers accept. */
 const MAX_TEXT = 255;
 
@@ -12,6 +13,8 @@ const sessionContent = z.object({
   subject: z.string(),
   subjectFormat: z.string().nullable(),
   sessionIndex: z.string().nullable(),
+  hasQualifier: z.boolean(),
+  hasServiceQualifier: z.boolean(),
 });
 
 /**
@@ -25,7 +28,7 @@ export class SamlSessions {
   remember(provider: string, session: EndedSubject): string {
     const values = [session.subject, session.subjectFormat, session.sessionIndex];
     if (values.some((value) => (value?.length ?? 0) > MAX_TEXT)) return this.forget();
-    return formatCookie(COOKIE, this.tokens.sign('saml-session', { provider, ...session }, LIFE_MS), LIFE_MS);
+    return formatStrictCookie(COOKIE, this.tokens.sign('saml-session', { provider, ...session }, LIFE_MS), LIFE_MS);
   }
 
   /** Returns the session at this provider; null if the browser has none. */

@@ -143,15 +143,37 @@ describe('a person', () => {
   });
 });
 
+describe('the session of a person', () => {
+  it('ends when the provider says, and no later', async () => {
+    const sessionEnd = new Date(clock.now().getTime() + 3_600_000);
+    const client = acme.open();
+    await acme.signIn(client, { subject: 's-grace', sessionEnd });
+    const rows = await server.database.rows<{ expiredAt: string }>(sql`
+      select s.expired_at as "expiredAt" from sessions s join users u on u.id = s.user_id
+       where u.username = 'grace' order by s.expired_at limit 1`);
+    expect(rows[0]?.expiredAt).toBe(new Date(sessionEnd.getTime() + 60_000).toISOString());
+  });
+});
+
 describe('the sign-out at the provider', () => {
   it('names the person and the session there, once', async () => {
     await configure({ 'sign-out-url': 'https://saml.example.test/slo' });
     const client = acme.open();
-    await acme.signIn(client, { subject: 's-grace', sessionIndex: 'index-7' });
+    const [subject, sessionIndex] = ['s-grace', 'index-7'];
+    const subjectFormat = `urn:oasis:names:tc:SAML:2.0:nameid-format:persistent" NameQualifier="${acme.provider.issuer}`;
+    const signedIn = await acme.signIn(client, { subject, sessionIndex, subjectFormat });
+    // Another site cannot end the session there with a link.
+    expect(signedIn.headers.getSetCookie()).toContainEqual(
+      expect.stringMatching(/^__Host-cadastre-saml-session=.*SameSite=Strict/),
+    );
+    const foreign = await acme.open().get(`/sign-in/saml/${acme.id}/sign-out`);
+    expect([foreign.status, foreign.headers.getSetCookie()]).toEqual([404, []]);
     const left = await client.post('/sign-out');
     expect(left.headers.get('location')).toBe(`/sign-in?left=${acme.id}`);
     const { xml } = await acme.start(client, `/sign-in/saml/${acme.id}/sign-out`);
     expect(xml).toContain('<samlp:LogoutRequest');
+    expect(xml).toContain(`<saml:NameID NameQualifier="${acme.provider.issuer}" Format=`);
+    expect(xml).toContain(' NotOnOrAfter="');
     expect(xml).toContain('nameid-format:persistent">s-grace</saml:NameID><samlp:SessionIndex>index-7<');
     expect((await client.get(`/sign-in/saml/${acme.id}/sign-out`)).status).toBe(404);
     expect((await client.get(`/sign-in/saml/${acme.id}/logout?SAMLResponse=x`)).headers.get('location')).toBe(

@@ -8,7 +8,12 @@ import { MAX_XML } from '../saml/xml-elements.js';
 import type { IdentityProviderRow } from '../providers/identity-providers.view.js';
 import { ProviderDirectory } from '../providers/provider-directory.service.js';
 import { FinishedSignIns } from './finished-sign-ins.service.js';
-import { renderContinuePage, renderExpiredPage, renderNoSignOutPage } from './oidc-pages.renderer.js';
+import {
+  renderContinuePage,
+  renderExpiredPage,
+  renderNoSignOutPage,
+  renderUnknownSessionPage,
+} from './oidc-pages.renderer.js';
 import { SamlSessions } from './saml-sessions.service.js';
 import { SamlFlow } from './saml-flow.service.js';
 import { redirectToProvider, sendStatusPage, SignInStart } from './sign-in-start.service.js';
@@ -101,7 +106,9 @@ export class SamlSignInController {
   ): Promise<string | void> {
     const provider = await this.findProvider(id);
     const session = this.sessions.find(reply.request.headers.cookie, id);
-    const address = session && (await this.saml.buildSignOutAddress(provider, session));
+    // A link of another site brings no cookie, so it ends nothing.
+    if (!session) return sendStatusPage(reply, renderUnknownSessionPage(provider.settings.name, id));
+    const address = await this.saml.buildSignOutAddress(provider, session);
     void reply.header('set-cookie', this.sessions.forget());
     if (address !== null) return redirectToProvider(reply, address);
     return sendStatusPage(reply, renderNoSignOutPage(provider.settings.name));

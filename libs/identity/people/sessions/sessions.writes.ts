@@ -42,6 +42,8 @@ export type SignIn = {
   readonly providerSession?: string | null;
   /** When the person authenticated at the provider; null if it is unknown, and for other methods. */
   readonly authenticatedAt?: Timestamp | null;
+  /** When the session must end at the latest; null if only the settings of this server limit it. */
+  readonly sessionEnd?: Timestamp | null;
   /** Whether the person has not signed in with this browser before. Default: false. */
   readonly newBrowser?: boolean;
 };
@@ -78,7 +80,9 @@ export const startSession = (
     const now = clock.now();
     const id = ids.next('ses');
     const secret = ids.secret();
-    const expiredAt = new Date(now.getTime() + sessionHours * HOUR_MS).toISOString();
+    const longest = new Date(now.getTime() + sessionHours * HOUR_MS).toISOString();
+    const { sessionEnd } = signIn;
+    const expiredAt = sessionEnd && sessionEnd < longest ? sessionEnd : longest;
     const start = { ...NO_PROVIDER, newBrowser: false, ...signIn, username, organizations, expiredAt };
     await store.append(
       [

@@ -18,4 +18,8 @@ export const readCookie = (header: string | undefined, name: string): string | u
 export const formatCookie = (name: string, value: string, lifeMs: number): string =>
   `${name}=${value}; ${ATTRIBUTES}; Max-Age=${Math.floor(lifeMs / 1_000)}`;
 
+/** As `formatCookie`, for a cookie that the browser does not send if a link of another site leads here. */
+export const formatStrictCookie = (name: string, value: string, lifeMs: number): string =>
+  formatCookie(name, value, lifeMs).replace('SameSite=Lax', 'SameSite=Strict');
+
 export const formatRemovedCookie = (name: string): string => `${name}=; ${ATTRIBUTES}; Max-Age=0`;

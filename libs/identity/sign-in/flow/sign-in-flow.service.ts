@@ -62,6 +62,8 @@ const providerProof = z.object({
   providerSession: z.string().nullable(),
   /** When the person authenticated at the provider, if it states that. */
   authenticatedAt: z.iso.datetime().nullable(),
+  /** When the session must end, if the provider limits it. Earlier processes do not state it. */
+  sessionEnd: z.iso.datetime().nullable().default(null),
 });
 
 /** What an identity provider has proved about a person. */
