@@ -62,12 +62,12 @@ export const copyVariables = async (context: ImportContext, owner: CopiedOwner):
   }
 };
 
-type SetTarget = { readonly type: string; readonly id: string };
+type CopiedTarget = { readonly type: string; readonly id: string };
 
 /** What a set applies to here, and how many of its targets are left out. */
 type SetTargets = {
-  readonly workspaces: readonly SetTarget[];
-  readonly projects: readonly SetTarget[];
+  readonly workspaces: readonly CopiedTarget[];
+  readonly projects: readonly CopiedTarget[];
   readonly withheld: number;
 };
 
@@ -77,7 +77,7 @@ type SetTargets = {
  */
 const findTargets = async (context: ImportContext, { related }: ForeignResource): Promise<SetTargets> => {
   const { database } = context;
-  const targets = { workspaces: [] as SetTarget[], projects: [] as SetTarget[], withheld: 0 };
+  const targets = { workspaces: [] as CopiedTarget[], projects: [] as CopiedTarget[], withheld: 0 };
   for (const type of ['workspaces', 'projects'] as const) {
     for (const sourceId of related[type] ?? []) {
       const copy = context[type].get(sourceId);
