@@ -171,7 +171,7 @@ const useEveryFeature = async (): Promise<void> => {
   });
   const canceled = { ...META['policy_check.canceled'], actor: NAME };
   const facts = [
-    fact('f1', 'Client', { type: 'policy_set', action: 'destroy', meta: null }),
+    fact('f1', 'Client', { type: 'stack', action: 'create', meta: null }),
     fact('f2', 'System', { type: 'policy_check', action: 'canceled', meta: canceled }),
   ];
   expectStatus(await trail.post('/api/v2/organizations/acme/audit-facts', { facts }), 201);
@@ -295,7 +295,7 @@ describe('a person who has used every feature', () => {
   it('is named in the trail, and found there by every name and by id', async () => {
     const theirs = before.filter(({ auth }) => auth.accessor_id === person.id);
     expect(theirs.length).toBeGreaterThan(15);
-    const acted = theirs.filter(({ resource: { type } }) => !['policy_set', 'policy_check'].includes(type));
+    const acted = theirs.filter(({ resource: { type } }) => !['stack', 'policy_check'].includes(type));
     expect(new Set(acted.map(({ request: { address, user_agent } }) => `${address} ${user_agent}`))).toEqual(
       new Set([`${ADDRESS} ${PROGRAM}`]),
     );

@@ -78,7 +78,7 @@ describe('facts of other services', () => {
       const trail = await readTrail(product.url, token);
       expectTrailToHave(trail, log, organization.id);
       const recordedThings = trail
-        .filter(({ resource }) => resource.type === 'policy')
+        .filter(({ resource }) => resource.type === 'stack')
         .map(({ resource }) => resource.id);
       expect(recordedThings.toSorted()).toEqual(expected.toSorted());
 
