@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { TestExecutor } from '../support/test-executor.js';
 import { contentOf, waitUntil } from '../support/product.js';
+import { makeModule, packModule, publishModuleVersion } from '../support/registry-modules.js';
 import { makeDist } from '../support/release-folders.js';
 import { makeSigner } from '../support/releases.js';
 import { startGitServer } from '../support/git-over-ssh.js';
@@ -375,6 +376,34 @@ for (const program of hasIacTools) {
         expect(await readPhaseLog(site.api, `plans/plan-${run.slice(4)}`)).toContain(`Installed ${source} v1.0.0`);
         await dist.remove();
         await keys.remove();
+      },
+      LONG,
+    );
+
+    it(
+      'a module of the organization is installed from localterraform.com',
+      async () => {
+        await makeModule(site.api, remote.name, 'network');
+        const archive = await packModule({ 'main.tf': 'output "name" {\n  value = "from the registry"\n}\n' });
+        await publishModuleVersion(site.api, remote.name, 'network', '1.0.0', archive);
+        const id = await remote.makeWorkspace('with-module');
+        const source = `localterraform.com/${remote.name}/network/aws`;
+        await uploadConfiguration(
+          site.api,
+          id,
+          `module "network" {
+            source  = "${source}"
+            version = "1.0.0"
+          }
+          output "name" {
+            value = module.network.name
+          }`,
+        );
+        const run = await makeRun(site.api, id);
+        await waitForStatus(id, 'planned');
+        const log = await readPhaseLog(site.api, `plans/plan-${run.slice(4)}`);
+        expect(log).toContain(`Downloading ${source} 1.0.0 for network`);
+        expectStatus(await site.api.post(`/api/v2/runs/${run}/actions/discard`), 202);
       },
       LONG,
     );

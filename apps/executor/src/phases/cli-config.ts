@@ -4,10 +4,9 @@ import type { PhaseJob } from '../api/phase-job.js';
 const GENERIC_HOST = 'localterraform.com';
 
 /** The services that commands of a run use, as the server describes them (`/.well-known/terraform.json`). */
-const PROVIDERS = { 'providers.v1': '/api/registry/v1/providers/' };
+const REGISTRY = { 'modules.v1': '/api/registry/v1/modules/', 'providers.v1': '/api/registry/v1/providers/' };
 const SERVICES = {
-  'modules.v1': '/api/registry/v1/modules/',
-  ...PROVIDERS,
+  ...REGISTRY,
   'state.v2': '/api/v2/',
   'tfe.v2': '/api/v2/',
   'tfe.v2.1': '/api/v2/',
@@ -40,7 +39,7 @@ export const renderCliConfig = (server: URL, { 'run-token': token, 'public-url':
     'disable_checkpoint = true',
     ...hosts.map((host) => renderCredentials(host, token)),
     ...(isElsewhere ? [renderHost(publicHost, SERVICES, server)] : []),
-    renderHost(GENERIC_HOST, PROVIDERS, server),
+    renderHost(GENERIC_HOST, REGISTRY, server),
     '',
   ].join('\n');
 };

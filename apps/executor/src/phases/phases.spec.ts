@@ -57,6 +57,7 @@ credentials "localterraform.com" {
 }
 host "localterraform.com" {
   services = {
+    "modules.v1" = "https://terraform.example.com:8443/api/registry/v1/modules/"
     "providers.v1" = "https://terraform.example.com:8443/api/registry/v1/providers/"
   }
 }

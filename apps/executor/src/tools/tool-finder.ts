@@ -183,7 +183,8 @@ export class ToolFinder {
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         throw new RunError(
-          `The executor cannot get ${name} ${version}: ${reason}. Administrators of the site have set this archive for the version.`,
+          `The executor cannot get ${name} ${version}: ${reason}. Put this version into the PATH of the executor, or let administrators of the ` +
+            'site set an archive that it can reach.',
         );
       }
     });
