@@ -1,5 +1,6 @@
 import { Checkbox, TextInput } from '@mantine/core';
-import { useCreateAgentList, useDeleteAgentList, useUpdateAgentList, type AgentList } from '../../api/ip-allowlist.js';
+import { useCreateAgentList, useDeleteAgentList, useUpdateAgentList } from '../../api/ip-allowlist-changes.js';
+import type { AgentList } from '../../api/ip-allowlist.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { FormDialog } from '../../components/form-dialog.js';
 import { useForm } from '../../components/form.js';

@@ -1,7 +1,8 @@
 import { Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { agentRangesQuery, type AgentList } from '../../api/ip-allowlist.js';
+import { agentRangesQuery } from '../../api/ip-allowlist-changes.js';
+import type { AgentList } from '../../api/ip-allowlist.js';
 import { useResourceNames } from '../../api/resource-names.js';
 import { Card } from '../../components/card.js';
 import { CreateButton } from '../../components/create-button.js';

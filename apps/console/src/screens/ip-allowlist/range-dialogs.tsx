@@ -1,6 +1,7 @@
 import { TextInput } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { useAddRange, useRemoveRange, useSwitchRange, type CidrRange } from '../../api/ip-allowlist.js';
+import { useAddRange, useRemoveRange, useSwitchRange } from '../../api/ip-allowlist-changes.js';
+import type { CidrRange } from '../../api/ip-allowlist.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';

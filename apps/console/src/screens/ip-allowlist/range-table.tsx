@@ -1,6 +1,7 @@
 import { Badge, Code, Group } from '@mantine/core';
 import { useState } from 'react';
-import { useSwitchRange, type CidrRange } from '../../api/ip-allowlist.js';
+import { useSwitchRange } from '../../api/ip-allowlist-changes.js';
+import type { CidrRange } from '../../api/ip-allowlist.js';
 import { DataTable, NarrowLine, type DataColumn } from '../../components/data-table.js';
 import { lazyComponent } from '../../components/lazy-component.js';
 import { FormProblems } from '../../components/problems.js';
