@@ -268,7 +268,7 @@ describe('the policies of a run', () => {
     const reader = (await makeMember(server, 'acme', 'wanda', [team])).id;
     const page = await open(`/workspaces/watched/runs/${run}`, reader);
     const card = page.getByRole('region', { name: 'Policies', exact: true });
-    await card.getByText(/^People who may queue runs here/).waitFor();
+    await card.getByText(/^Admins of the workspace, and people who may override policies/).waitFor();
     await expectElements(card.getByText(/Port 22 is open/), 0);
     expect(await card.getByRole('button', { name: 'Override' }).getAttribute('aria-disabled')).toBe('true');
     expect(await isOverridden(run)).toBe(false);

@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
-import { nameAgent, useDeleteAgentPool, useRemoveAgent, type PoolAgent } from '../../api/agent-pools.js';
+import { useDeleteAgentPool, useRemoveAgent } from '../../api/agent-pool-changes.js';
+import { nameAgent, type PoolAgent } from '../../api/agent-pools.js';
 import { ConfirmDialog } from '../../components/confirm-dialog.js';
 import { reportAndClose } from '../../toasts.js';
 import type { PoolProps } from './pool-rights.js';

@@ -1,5 +1,5 @@
 import { Alert, Checkbox, Radio, Stack, TextInput } from '@mantine/core';
-import { toPoolSettings, useChangeAgentPool } from '../../api/agent-pools.js';
+import { toPoolSettings, useChangeAgentPool } from '../../api/agent-pool-changes.js';
 import { ProjectsSelect, WorkspacesSelect } from '../../components/resources-select.js';
 import { SettingsCard, useSettings } from '../../components/settings-card.js';
 import { explainPoolRefusal, type PoolProps } from './pool-rights.js';

@@ -1,6 +1,7 @@
 import { Radio, Stack, TextInput } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
-import { useCreateAgentPool, type AgentPool } from '../../api/agent-pools.js';
+import { useCreateAgentPool } from '../../api/agent-pool-changes.js';
+import type { AgentPool } from '../../api/agent-pools.js';
 import { useForm } from '../../components/form.js';
 import { FormDialog } from '../../components/form-dialog.js';
 import { showToast } from '../../toasts.js';
