@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { deriveId } from '#runs/runs';
-import { assessmentRequests, startAssessment } from '../support/assessments.js';
+import { assessmentRequests, setViewVersion, startAssessment } from '../support/assessments.js';
 import { openBrowser, type TestBrowser, type TestPage } from '../support/browser.js';
 import { expectElements, inspectScreen, openConsole } from '../support/console.js';
 import { waitForFollowers } from '../support/event-log.js';
@@ -30,6 +30,7 @@ let readers: string;
 
 beforeAll(async () => {
   [server, browser] = await Promise.all([startTestServer({ forBrowsers: true, followers: true }), openBrowser()]);
+  await setViewVersion(server, 1);
   const { ownersTeam } = await makeOrganization(server, 'acme');
   executor = server.as(await makeAgentToken(server, await makeRemotePool(server, 'acme', 'executors')));
   owner = (await makeMember(server, 'acme', 'olga', [ownersTeam])).id;

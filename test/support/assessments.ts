@@ -1,3 +1,4 @@
+import { sql } from '#platform/kernel';
 import { createSystemContext } from '#api/access';
 import { decideWrite, newStream, type EventStore } from '#storage/event-store';
 import { createServerRun, deriveId } from '#runs/runs';
@@ -55,6 +56,12 @@ export const recordAssessment = async (
   await store.append([write], context);
   return id;
 };
+
+/** Says that the view of results is complete (1), as a projector does, or not yet (0), as during an upgrade. */
+export const setViewVersion = async ({ database }: TestServer, version: 0 | 1): Promise<void> =>
+  void (await database.rows(sql`
+    insert into event_store.view_versions (view, version) values ('assessment_results', ${version})
+    on conflict (view) do update set version = excluded.version`));
 
 const ENABLED = { 'assessments-enabled': true };
 

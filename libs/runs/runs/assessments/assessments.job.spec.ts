@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { sql } from '#platform/kernel';
 import { ToolReleases } from '#workspaces/workspaces';
 import { FixedClock } from '../../../../test/support/clocks.js';
-import { assessmentRequests } from '../../../../test/support/assessments.js';
+import { assessmentRequests, setViewVersion } from '../../../../test/support/assessments.js';
 import { waitForFollowers } from '../../../../test/support/event-log.js';
 import {
   makeNotificationConfiguration,
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await makeOrganization(server, 'acme');
   pool = await makeRemotePool(server, 'acme', 'edge');
   agents = server.as(await makeAgentToken(server, pool));
-  await setViewVersion(1);
+  await setViewVersion(server, 1);
   // From now on, this site assesses workspaces.
   await runJob();
 });
@@ -64,12 +64,6 @@ const runs = runRequests(site);
 const { aWorkspace, act, differences, holderOf, report, reported, statusOf } = runs;
 const requests = assessmentRequests(site, runs);
 const { storeResources, assessmentsOf } = requests;
-
-/** Whether the view of results is complete: 1, or 0 during an upgrade. */
-const setViewVersion = async (version: 0 | 1): Promise<void> =>
-  void (await server.database.rows(sql`
-    insert into event_store.view_versions (view, version) values ('assessment_results', ${version})
-    on conflict (view) do update set version = excluded.version`));
 
 const createJob = (hours: number | null = 24) =>
   createAssessmentsJob(
@@ -218,9 +212,9 @@ describe('a health assessment', () => {
 
   it('begins not before the upgrade of the site is complete', async () => {
     const id = await anAppliedWorkspace();
-    await setViewVersion(0);
+    await setViewVersion(server, 0);
     await runWhenDue(id);
-    await setViewVersion(1);
+    await setViewVersion(server, 1);
     expect(await assessmentsOf(id)).toEqual([]);
     await runJob();
     expect(await assessmentsOf(id)).toHaveLength(1);

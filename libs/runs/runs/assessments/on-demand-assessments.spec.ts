@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { sql } from '#platform/kernel';
-import { assessmentRequests } from '../../../../test/support/assessments.js';
+import { assessmentRequests, setViewVersion } from '../../../../test/support/assessments.js';
 import { waitForFollowers } from '../../../../test/support/event-log.js';
 import { runRequests, startRunSite } from '../../../../test/support/runs.js';
 import {
@@ -19,7 +19,7 @@ import { startTestServer } from '../../../../test/support/server.js';
 let site: Awaited<ReturnType<typeof startRunSite>>;
 beforeAll(async () => {
   site = await startRunSite();
-  await setViewVersion(1);
+  await setViewVersion(site.server, 1);
 });
 afterAll(() => site.server.close());
 
@@ -33,10 +33,6 @@ const change = async (workspace: string, attributes: object): Promise<void> =>
     await site.server.patch(`/api/v2/workspaces/${workspace}`, resource('workspaces', attributes)),
     200,
   );
-const setViewVersion = async (version: 0 | 1): Promise<void> =>
-  void (await site.server.database.rows(sql`
-    insert into event_store.view_versions (view, version) values ('assessment_results', ${version})
-    on conflict (view) do update set version = excluded.version`));
 const refusal = async (workspace: string): Promise<string> =>
   expectStatus(await assess(workspace), 409).body.errors[0].detail;
 
@@ -110,9 +106,9 @@ describe('POST /workspaces/:id/actions/assess', () => {
       select 1 from runs r join runs.assessments_begun b on r.created_at >= b.begun_at where r.id = ${run}`);
     expect(rows).toHaveLength(1);
     expectStatus(await act(run, 'cancel'), 202);
-    await setViewVersion(0);
+    await setViewVersion(site.server, 0);
     expect(await refusal(id)).toMatch(/^The site is being upgraded/);
-    await setViewVersion(1);
+    await setViewVersion(site.server, 1);
     expectStatus(await assess(id), 201);
   });
 
