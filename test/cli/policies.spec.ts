@@ -61,7 +61,7 @@ deny[msg] { print(input.plan.variables); print(input.plan.configuration.root_mod
 `;
 
 /** OPA itself ends the evaluation. On a busy machine, the executor kills OPA first. */
-const EVALUATION_TIMEOUT = /timeout|cancel|longer than 60 seconds/;
+const EVALUATION_TIMEOUT = /timeout|timed out|cancel|longer than 60 seconds/;
 
 const HOSTILE = {
   'http.send': 'deny contains msg if { http.send({"method": "get", "url": "http://127.0.0.1"}); msg := "x" }',

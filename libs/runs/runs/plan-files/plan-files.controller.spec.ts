@@ -62,7 +62,8 @@ describe('a plan file', () => {
     const path = pathOf((await jobOf(run, { fence: 2 }))['plan-file-url'] as string);
     const nobody = server.as(null);
     expect(expectStatus(await nobody.get(path), 200).text).toBe(SECRET);
-    expectStatus(await nobody.get(`${path.slice(0, -1)}x`), 403);
+    // Some last characters of base64 differ only in bits that mean nothing.
+    expectStatus(await nobody.get(`${path.slice(0, -1)}${path.endsWith('A') ? 'E' : 'A'}`), 403);
     expectStatus(await report(run, 'applied', { fence: 2 }), 200);
     expectStatus(await nobody.get(path), 404);
     expect(await keysOf(run)).toEqual([]);
