@@ -78,7 +78,10 @@ const buildPast = (at: Timestamp, subject: PastSubject): Sql => sql`
                    where subject = creation.subject and ordinal = 1
                      and (creation.type = 'OrganizationCreated' or creation.subject =
                           (select present.default_project from views.organizations present
-                            where present.id = creation.organization)))
+                            where present.id = creation.organization))
+                     and exists (select from history_versions imported
+                                  where imported.organization = creation.organization and imported.ordinal = 1
+                                    and imported.type = 'WorkspaceCreated' and imported.since <= ${at}))
                  limit 1) h
          where h.data is not null limit 1) then_data
      where creation.ordinal = 1 and creation.organization = any (array(${selectOrganizations(subject)})))`;
