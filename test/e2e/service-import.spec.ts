@@ -60,7 +60,8 @@ const fillSource = async (): Promise<void> => {
   const vars = `/api/v2/workspaces/${core}/vars`;
   await makeVariable(source, vars, { key: 'region', value: 'eu', category: 'terraform', hcl: false });
   await makeVariable(source, vars, { key: 'SECRET', value: 'hidden', category: 'env', sensitive: true });
-  const set = await makeSet(source, 'acme', 'shared', {}, { workspaces: identifiers('workspaces', core) });
+  const targets = { workspaces: identifiers('workspaces', core), projects: identifiers('projects', project) };
+  const set = await makeSet(source, 'acme', 'shared', {}, targets);
   await makeVariable(source, `/api/v2/varsets/${set.id as string}/relationships/vars`, { key: 'size', value: '3' });
   await makeSet(source, 'acme', 'everywhere', { global: true, priority: true });
   const lineage = '3c8a1b0e-5d7c-0f5e-9a51-6f5f1f0e7c11';
@@ -227,6 +228,9 @@ describe('an import from another service', () => {
       ['everywhere', false, false],
       ['shared', false, false],
     ]);
+    const shared = data.find(({ attributes }: any) => attributes.name === 'shared').relationships;
+    // The copy of the project has no workspaces but copies.
+    expect([shared.workspaces.data.length, shared.projects.data.length]).toEqual([1, 1]);
     const row = await target.database.row<{ old: number }>(sql`
       select count(*)::integer as old from state_versions where kept_since < '2026-06-01T00:00:00Z'`);
     expect(row?.old).toBe(0);
