@@ -1,3 +1,4 @@
+import type { ImportOrigin } from '#platform/kernel';
 import { loadImportedWorkspace, type ImportedWorkspaceState } from '../target/origins.queries.js';
 import { getText, type ForeignResource } from '../source/source-documents.js';
 import type { NewResource } from '../target/target.requests.js';
@@ -112,23 +113,31 @@ export const describeImportLock = (from: string): string =>
 const describeOpenLock = (from: string): string =>
   `Being imported from ${from}. Keep the lock: states are missing, and old ones are current.`;
 
-/** Locks the copy before it gets its first state. Returns whether the import has the lock. */
-const holdCopy = async (context: ImportContext, { source, name, id, state }: OpenCopy): Promise<boolean> => {
-  if (id === null || context.mode !== 'apply' || state.isWithImport) return true;
-  const origin = describeOrigin(context, source);
-  const time = origin.time ?? context.clock.now().toISOString();
-  const body = { reason: describeOpenLock(context.from) };
-  const refused = await context.target.change(`/api/v2/workspaces/${id}/actions/lock`, body, { ...origin, time });
-  if (refused !== null) context.report.add('locks', name, 'failed', refused);
+/** Locks the copy, or gives the lock of the import another reason. Returns whether the import has the lock. */
+const lockCopy = async (
+  { target, report }: ImportContext,
+  { name, id }: { readonly name: string; readonly id: string },
+  reason: string,
+  origin: ImportOrigin,
+): Promise<boolean> => {
+  const refused = await target.change(`/api/v2/workspaces/${id}/actions/lock`, { reason }, origin);
+  if (refused !== null) report.add('locks', name, 'failed', refused);
   return refused === null;
 };
 
+/** Locks the copy before it gets its first state. Returns whether the import has the lock. */
+const holdCopy = async (context: ImportContext, copy: OpenCopy): Promise<boolean> => {
+  const { source, name, id, state } = copy;
+  if (id === null || context.mode !== 'apply' || state.isWithImport) return true;
+  const origin = describeOrigin(context, source);
+  const time = origin.time ?? context.clock.now().toISOString();
+  return lockCopy(context, { name, id }, describeOpenLock(context.from), { ...origin, time });
+};
+
 /** Gives the lock the reason by which a later run knows that the copy is complete. */
-const completeCopy = async (context: ImportContext, { source, name, id }: OpenCopy): Promise<void> => {
-  const body = { reason: describeImportLock(context.from) };
-  const origin = { from: context.from, id: source.id, time: null };
-  const refused = await context.target.change(`/api/v2/workspaces/${id}/actions/lock`, body, origin);
-  if (refused !== null) context.report.add('locks', name, 'failed', refused);
+const completeCopy = async (context: ImportContext, { source, name }: OpenCopy, id: string): Promise<void> => {
+  const { from } = context;
+  await lockCopy(context, { name, id }, describeImportLock(from), { from, id: source.id, time: null });
 };
 
 /** The copy of a workspace while its contents are copied. */
@@ -155,7 +164,7 @@ const copyContents = async (context: ImportContext, copy: OpenCopy): Promise<voi
   const hasStates = await copyStateVersions(context, { name, id, copied: state.states, mayChange });
   const isComplete = hasStates && context.report.count('failed') === failures;
   if (!isComplete || !mayChange || id === null || state.isComplete || context.mode !== 'apply') return;
-  await completeCopy(context, copy);
+  await completeCopy(context, copy, id);
 };
 
 /** Returns the copy of a workspace here, which can have another name now, or undefined. */
