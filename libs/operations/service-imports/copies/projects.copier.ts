@@ -5,6 +5,7 @@ import {
   copyResource,
   findCopyAmong,
   indexByAttribute,
+  indexById,
   pickAttributes,
   type ImportContext,
 } from './resources.copier.js';
@@ -75,10 +76,11 @@ const copyProject = async (
 export const copyProjects = async (context: ImportContext): Promise<void> => {
   const projects = await context.target.list(`/api/v2/organizations/${context.into}/projects`);
   const byName = indexByAttribute(projects, 'name');
+  const byId = indexById(projects);
   for await (const project of context.source.list(`/api/v2/organizations/${context.organization}/projects`)) {
     const namesake = byName.get((getText(project, 'name') ?? '').toLowerCase());
     await continueAfter(context, { kind: KIND, name: getText(project, 'name') ?? project.id }, () =>
-      copyProject(context, project, { present: findCopyAmong(context, project, projects), namesake }),
+      copyProject(context, project, { present: findCopyAmong(context, project, byId), namesake }),
     );
   }
 };

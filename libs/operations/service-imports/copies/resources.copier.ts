@@ -146,15 +146,18 @@ export const pickAttributes = (
 ): Readonly<Record<string, unknown>> =>
   Object.fromEntries(names.flatMap((name) => (attributes[name] === undefined ? [] : [[name, attributes[name]]])));
 
-/** Returns the copy of a resource among those here. It may have another name now. */
+/** Returns the copy of a resource among those here, which are by id. It may have another name now. */
 export const findCopyAmong = (
   { copies }: ImportContext,
   source: ForeignResource,
-  present: readonly ForeignResource[],
+  present: ReadonlyMap<string, ForeignResource>,
 ): ForeignResource | undefined => {
   const id = copies.get(source.id);
-  return id === undefined ? undefined : present.find((one) => one.id === id);
+  return id === undefined ? undefined : present.get(id);
 };
+
+export const indexById = (resources: readonly ForeignResource[]): ReadonlyMap<string, ForeignResource> =>
+  new Map(resources.map((resource) => [resource.id, resource]));
 
 /** Returns resources by the value of an attribute, in lower case. */
 export const indexByAttribute = (

@@ -4,6 +4,7 @@ import {
   continueAfter,
   findCopyAmong,
   indexByAttribute,
+  indexById,
   pickAttributes,
   toOneRelationship,
   type ImportContext,
@@ -57,11 +58,12 @@ const copyTeams = async (context: ImportContext): Promise<void> => {
   const { source, target, organization, into } = context;
   const teams = await target.list(`/api/v2/organizations/${into}/teams`);
   const byName = indexByAttribute(teams, 'name');
+  const byId = indexById(teams);
   for await (const team of source.list(`/api/v2/organizations/${organization}/teams`)) {
     const name = getText(team, 'name') ?? '';
     const namesake = byName.get(name.toLowerCase());
     await continueAfter(context, { kind: 'teams', name }, () =>
-      copyTeam(context, team, { present: findCopyAmong(context, team, teams), namesake }),
+      copyTeam(context, team, { present: findCopyAmong(context, team, byId), namesake }),
     );
   }
 };
@@ -119,8 +121,9 @@ export const copyPeople = async (context: ImportContext): Promise<void> => {
   await copyTeams(context);
   const members = await target.list(`/api/v2/organizations/${into}/organization-memberships`);
   const presentMembers = indexByAttribute(members, 'email');
+  const membersById = indexById(members);
   for await (const membership of source.list(`/api/v2/organizations/${organization}/organization-memberships`)) {
-    const present = findCopyAmong(context, membership, members) ?? presentMembers.get(lower(membership, 'email'));
+    const present = findCopyAmong(context, membership, membersById) ?? presentMembers.get(lower(membership, 'email'));
     await continueAfter(context, { kind: 'members', name: membership.id }, () =>
       copyMembership(context, membership, present),
     );

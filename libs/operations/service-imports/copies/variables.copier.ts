@@ -4,6 +4,7 @@ import {
   copyResource,
   findCopyAmong,
   indexByAttribute,
+  indexById,
   pickAttributes,
   type ImportContext,
 } from './resources.copier.js';
@@ -35,11 +36,12 @@ export const copyVariables = async (context: ImportContext, owner: CopiedOwner):
   const { label, sourcePath, path, mayChange } = owner;
   const variables = await listVariables(target, path);
   const existing = new Map(variables.map((one) => [identify(one), one]));
+  const byId = indexById(variables);
   for await (const variable of source.list(sourcePath)) {
     const key = identify(variable);
     const name = `${label}/${key}`;
     const isSensitive = variable.attributes['sensitive'] === true;
-    const present = findCopyAmong(context, variable, variables) ?? existing.get(key);
+    const present = findCopyAmong(context, variable, byId) ?? existing.get(key);
     const needsValue = isSensitive && !present && !context.copies.has(variable.id);
     const value = needsValue ? values.find(name) : null;
     if (needsValue && value === null) {
@@ -213,11 +215,12 @@ const copySet = async (
 export const copyVariableSets = async (context: ImportContext): Promise<void> => {
   const sets = await context.target.list(`/api/v2/organizations/${context.into}/varsets`);
   const byName = indexByAttribute(sets, 'name');
+  const byId = indexById(sets);
   for await (const set of context.source.list(`/api/v2/organizations/${context.organization}/varsets`)) {
     const name = getText(set, 'name') ?? '';
     const namesake = byName.get(name.toLowerCase());
     await continueAfter(context, { kind: 'variable sets', name }, () =>
-      copySet(context, set, { present: findCopyAmong(context, set, sets), namesake }),
+      copySet(context, set, { present: findCopyAmong(context, set, byId), namesake }),
     );
   }
 };
